@@ -1,0 +1,215 @@
+// The stage: the one piece of shared memory in which the tool (recorder or director) and the runtimes in the
+// recorded or replayed processes meet. Nothing else passes between them but chunks of the file `live`.
+//
+// Whoever may be killed at any instant writes here, so nothing is protected by a lock that a dead process could keep:
+// lists are lock-free, and the few locks hold their owner's tid so that others can see that it is gone.
+// Freestanding: the runtime includes it. All offsets are constants; the memory is zero at first.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace pastcone::stage {
+
+inline constexpr uint32_t kMagic = 0x47545350;  // "PSTG"
+inline constexpr uint32_t kVersion = 1;
+
+enum class Mode : uint32_t { kRecord = 1, kReplay = 2 };
+
+inline constexpr uint32_t kMaxProcesses = 32768;
+inline constexpr uint32_t kMaxThreads = 131072;      // replay only
+inline constexpr uint32_t kMaxConnections = 1 << 20;
+inline constexpr uint32_t kMaxChunks = 1 << 20;      // 64 GiB of live chunks
+inline constexpr uint32_t kMaxFiles = 32768;
+inline constexpr uint32_t kMaxGroups = 32768;
+inline constexpr uint32_t kAddressSlots = 1 << 17;
+
+// Flags in Header::flags, set by the tool before the first process starts.
+inline constexpr uint32_t kFlagNoDispatch = 1;  ///< Syscall User Dispatch is not used: all sites are patched or trapped
+inline constexpr uint32_t kFlagNoPatch = 2;     ///< patch nothing: everything through Syscall User Dispatch
+
+struct Header {
+  uint32_t magic, version;
+  Mode mode;
+  uint32_t flags;
+  uint32_t tool_pid;        ///< the recorder or director
+  uint32_t stopped;         ///< recording has stopped: a format::StopReason
+  uint32_t activity;        ///< futex: counts what the tool should look at
+  uint32_t recorder_sleeps; ///< the tool waits on `activity`
+
+  uint32_t next_process;    ///< last number given; p1 is 1
+  uint32_t next_connection;
+  uint32_t next_group;
+  uint32_t chunks_ready;    ///< chunks [0, chunks_ready) of `live` have disk space
+  uint32_t next_chunk;      ///< the first that was never given out
+  uint32_t chunk_futex;     ///< woken when chunks_ready grows
+  uint64_t free_chunks;     ///< lock-free stack: tag << 32 | (index + 1)
+  uint64_t closed_chunks;   ///< the same
+
+  uint32_t output_lock;     ///< owner's tid; orders writes to the program's standard output and error
+  uint32_t output_pad;
+  uint64_t output_order;    ///< how many such writes there were, and
+  uint64_t output_position; ///< how many bytes
+
+  // replay
+  uint32_t live_threads;    ///< threads that exist and have not ended
+  uint32_t waiting_threads; ///< of these, how many wait for another
+  uint32_t progress;        ///< counts all changes that could let a waiting thread go on
+  uint32_t diverged;        ///< how many processes have diverged
+  uint32_t give_up;         ///< set by the director: every waiting thread ends
+  uint32_t replay_pad;
+  uint64_t output_done;     ///< replay: number of output records written
+  char patch_directory[256];  ///< patched copies of files, named by FileSlot::patched in hex
+};
+
+/// A recorded process; index = process number.
+struct ProcessSlot {
+  uint32_t pid;
+  uint32_t state;          ///< ProcessState
+  uint32_t threads;        ///< last thread number given
+  uint32_t handoff_chunk;  ///< + 1; what the next program image of this process must know
+  uint32_t handoff_size;
+  uint32_t group;          ///< sharing group, or 0
+  uint32_t first_thread;   ///< replay: index of its thread 1 in the thread table
+  uint32_t thread_count;   ///< replay
+  uint32_t diverged;
+  uint32_t vfork_done;     ///< futex: the child of a vfork has executed or ended
+  uint64_t diverged_event;
+  uint32_t diverged_thread;
+  uint32_t pad;
+  char report[320];        ///< the first divergence, as text
+  uint64_t pc;             ///< where the program was then
+};
+
+enum class ProcessState : uint32_t { kNone = 0, kForking = 1, kRunning = 2, kExecuting = 3, kEnded = 4, kOutside = 5 };
+
+/// Replay: one thread's streams in the feed file, and what it is doing.
+struct ThreadSlot {
+  uint64_t events_offset, events_size;
+  uint64_t data_offset, data_size;
+  uint32_t process, thread;
+  uint32_t state;      ///< ThreadState
+  uint32_t wait_kind;  ///< WaitKind
+  uint64_t wait_for, wait_position;
+  uint64_t event;      ///< the event it is at
+  uint32_t tid;        ///< of the replayed thread
+  uint32_t complete;   ///< 1: the recording of this thread ends with its end; 0: it was cut off
+};
+
+enum class ThreadState : uint32_t { kNone = 0, kRunning = 1, kWaiting = 2, kEnded = 3, kAtEnd = 4, kDiverged = 5 };
+enum class WaitKind : uint32_t { kNone = 0, kChannel = 1, kTurn = 2, kFile = 3, kOrder = 4 };
+
+/// One direction of a connection.
+struct Direction {
+  uint64_t sent;         ///< bytes (record: given to the kernel; replay: in the store)
+  uint64_t received;
+  uint64_t outside_from; ///< from this position on the bytes come from a process that is not recorded; ~0: never
+  uint32_t send_lock, receive_lock;  ///< owner's tid
+  uint64_t store_offset; ///< replay: where its bytes lie in the store
+  uint64_t store_size;   ///< replay: how many of them are ever received
+};
+
+/// A pipe, socket pair or connection between two ends. Direction i carries what end i sends.
+struct Connection {
+  uint32_t kind;      ///< ConnectionKind
+  uint32_t claimed;   ///< both ends belong to recorded processes
+  uint32_t holders[2];///< descriptors-in-processes that refer to each end; more than one: its order is recorded
+  Direction direction[2];
+  uint32_t futex;     ///< replay: bumped when bytes arrive
+  uint32_t waiters;
+  uint32_t pad[2];
+};
+
+enum class ConnectionKind : uint32_t { kNone = 0, kPipe = 1, kStream = 2, kDatagram = 3, kSequence = 4 };
+
+/// A connection that was opened and may be accepted: key → connection.
+struct AddressSlot {
+  uint64_t key;         ///< 0: free
+  uint32_t connection;
+  uint32_t pad;
+};
+
+/// A file that is read or mapped by reference; index + 1 = file id.
+struct FileSlot {
+  uint64_t device, inode, size, mtime_ns, ctime_ns;
+  uint32_t state;       ///< FileState
+  uint32_t pid;         ///< record: /proc/pid/fd/fd is the file
+  int32_t fd;
+  uint32_t wanted;      ///< kWant…
+  uint32_t given;       ///< kFile…
+  uint32_t futex;
+  uint64_t patched;     ///< name of its patched copy, or 0
+  char path[432];       ///< record: as far as known; replay: what to open
+};
+enum class FileState : uint32_t { kFree = 0, kFilling = 1, kRequested = 2, kReady = 3 };
+inline constexpr uint32_t kWantCode = 1;       ///< it is mapped executable: a patched copy, please
+inline constexpr uint32_t kFileKept = 1;       ///< a copy is in the recording
+inline constexpr uint32_t kFileReference = 2;  ///< the file itself will do: it belongs to the system
+inline constexpr uint32_t kFilePatched = 4;
+
+/// A turn: the processes of a sharing group, or the threads of one process, run one at a time.
+struct Group {
+  uint32_t owner;    ///< tid of the thread that has the turn, 0: free
+  uint32_t waiters;
+  uint64_t number;   ///< counts changes of owner
+  uint32_t last;     ///< who had it last: process << … hashed to the tid
+  uint32_t merged;   ///< + 1: this group has become part of that one
+  uint32_t futex;
+  uint32_t members;  ///< record: processes in it
+};
+
+/// Replay: one write to standard output or error, in recorded order. The bytes lie in the output file.
+struct OutputSlot {
+  uint64_t position;
+  uint32_t length;
+  uint32_t fd_and_done;  ///< fd | 0x100 once its bytes are there
+};
+inline constexpr uint32_t kOutputSlots = 1 << 24;
+
+// --- where everything lies ------------------------------------------------------------------------------------------
+constexpr uint64_t page_up(uint64_t n) { return (n + 4095) & ~uint64_t{4095}; }
+inline constexpr uint64_t kProcessesAt = page_up(sizeof(Header));
+inline constexpr uint64_t kThreadsAt = kProcessesAt + page_up(uint64_t{kMaxProcesses} * sizeof(ProcessSlot));
+inline constexpr uint64_t kConnectionsAt = kThreadsAt + page_up(uint64_t{kMaxThreads} * sizeof(ThreadSlot));
+inline constexpr uint64_t kAddressesAt = kConnectionsAt + page_up(uint64_t{kMaxConnections} * sizeof(Connection));
+inline constexpr uint64_t kFilesAt = kAddressesAt + page_up(uint64_t{kAddressSlots} * sizeof(AddressSlot));
+inline constexpr uint64_t kGroupsAt = kFilesAt + page_up(uint64_t{kMaxFiles} * sizeof(FileSlot));
+inline constexpr uint64_t kChunkLinksAt = kGroupsAt + page_up(uint64_t{kMaxGroups} * sizeof(Group));
+inline constexpr uint64_t kOutputAt = kChunkLinksAt + page_up(uint64_t{kMaxChunks} * sizeof(uint32_t));
+inline constexpr uint64_t kStageSize = kOutputAt + page_up(uint64_t{kOutputSlots} * sizeof(OutputSlot));
+
+// --- descriptors ------------------------------------------------------------------------------------------------------
+// A runtime finds the stage through one environment variable, which the program never sees: its value is
+// "<first fd>:<process number>" in fixed width. From that fd on: the stage, the trace (record: `live`; replay:
+// the feed), the runtime's own executable; in replay also the store and the output file.
+inline constexpr char kVariable[] = "PASTCONE_STAGE=";
+enum Fd : int { kFdStage = 0, kFdTrace = 1, kFdRuntime = 2, kFdStore = 3, kFdOutput = 4, kFdCount = 5 };
+
+// --- hand-over to a new program image --------------------------------------------------------------------------------
+/// Lies at the start of the chunk ProcessSlot::handoff_chunk - 1 when a recorded process executes a program; written by the
+/// recorder for p1 and by the runtime for every later exec. Strings follow, then what only runtimes read.
+struct Handoff {
+  uint32_t magic;       ///< kHandoffMagic: not a trace chunk
+  uint32_t size;        ///< of all of it
+  uint32_t from_tool;   ///< 1: the first image of the recording: nothing but the strings follows
+  uint32_t path;        ///< offset from the start of this struct: path of the ELF file to run (absolute or relative to cwd)
+  uint32_t name;        ///< offset: the name it was executed by, AT_EXECFN
+  uint32_t rest;        ///< offset of the runtime's own part
+};
+inline constexpr uint32_t kHandoffMagic = 0x46484350;  // "PCHF"
+
+/// A view of a mapped stage.
+struct View {
+  char* base;
+  Header& header() const { return *reinterpret_cast<Header*>(base); }
+  ProcessSlot& process(uint32_t n) const { return reinterpret_cast<ProcessSlot*>(base + kProcessesAt)[n]; }
+  ThreadSlot& thread(uint32_t n) const { return reinterpret_cast<ThreadSlot*>(base + kThreadsAt)[n]; }
+  Connection& connection(uint32_t n) const { return reinterpret_cast<Connection*>(base + kConnectionsAt)[n]; }
+  AddressSlot& address(uint32_t n) const { return reinterpret_cast<AddressSlot*>(base + kAddressesAt)[n]; }
+  FileSlot& file(uint32_t id) const { return reinterpret_cast<FileSlot*>(base + kFilesAt)[id - 1]; }
+  Group& group(uint32_t n) const { return reinterpret_cast<Group*>(base + kGroupsAt)[n]; }
+  uint32_t& chunk_link(uint32_t n) const { return reinterpret_cast<uint32_t*>(base + kChunkLinksAt)[n]; }
+  OutputSlot& output(uint64_t n) const { return reinterpret_cast<OutputSlot*>(base + kOutputAt)[n]; }
+};
+
+}  // namespace pastcone::stage

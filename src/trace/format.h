@@ -1,0 +1,157 @@
+// The bytes of a recording, as the runtime writes them and the tool reads them. docs/trace-format.md is the
+// normative text; this header is its constants. Freestanding: the runtime, which has no libc, includes it too.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace pastcone::format {
+
+inline constexpr uint16_t kVersion = 1;
+
+// --- streams and chunks -------------------------------------------------------------------------------------------
+// Every thread writes two streams: its events, and the bulk bytes (payloads) that some events refer to, in order.
+// A stream is cut into chunks. While a program runs, its chunks live in the file `live`; closed ones move into
+// `trace.pack`. An item never spans two chunks of the event stream; a payload may span chunks of the data stream.
+
+enum class Stream : uint8_t { kEvents = 0, kData = 1 };
+
+inline constexpr uint32_t kChunkSize = 64 * 1024;
+inline constexpr uint32_t kChunkMagic = 0x48434350;  // "PCCH"
+
+inline constexpr uint8_t kChunkClosed = 1;  ///< full, or its thread has ended: no byte will be added
+inline constexpr uint8_t kChunkLast = 2;    ///< the last chunk of its stream
+
+struct ChunkHeader {
+  uint32_t magic;        ///< kChunkMagic, or 0: never used
+  uint16_t version;      ///< kVersion
+  uint8_t stream;        ///< Stream
+  uint8_t flags;         ///< kChunk…
+  uint32_t process;      ///< p1 is 1
+  uint32_t thread;       ///< p1.1 is 1
+  uint32_t sequence;     ///< 0, 1, 2 … in this stream
+  uint32_t used;         ///< bytes after this header that are valid; stored last, after the bytes themselves
+  uint64_t first_event;  ///< events begun in this thread before this chunk (0 in the first one)
+  uint64_t checksum;     ///< xxh64 of the used bytes; in the pack only
+  uint64_t reserved[3];
+};
+static_assert(sizeof(ChunkHeader) == 64);
+inline constexpr uint32_t kChunkRoom = kChunkSize - sizeof(ChunkHeader);
+
+// --- trace.pack ----------------------------------------------------------------------------------------------------
+// PackHeader, then records. A record is a RecordHeader and one zstd frame; the frame's content is a sequence of
+// (ChunkHeader, used bytes). Append-only: a torn tail is ignored, what is before it stands.
+
+struct PackHeader {
+  char magic[8];  ///< "PASTCONE"
+  uint16_t version;
+  uint16_t reserved16;
+  uint32_t reserved32;
+};
+static_assert(sizeof(PackHeader) == 16);
+inline constexpr char kPackMagic[8] = {'P', 'A', 'S', 'T', 'C', 'O', 'N', 'E'};
+
+struct RecordHeader {
+  uint32_t magic;       ///< kRecordMagic
+  uint32_t packed;      ///< bytes of the zstd frame that follows
+  uint32_t raw;         ///< bytes it unpacks to, at most kMaxRecordRaw
+  uint32_t chunks;      ///< how many chunks are in it
+  uint64_t checksum;    ///< xxh64 of the frame, seeded with `raw`
+};
+static_assert(sizeof(RecordHeader) == 24);
+inline constexpr uint32_t kRecordMagic = 0x43524350;  // "PCRC"
+inline constexpr uint32_t kMaxRecordRaw = 4 * 1024 * 1024;
+
+// --- items of the event stream ----------------------------------------------------------------------------------------
+// varint: LEB128, at most 10 bytes. zigzag: a varint of (n << 1) ^ (n >> 63). check: one byte of the thread's
+// running hash. `payload n` in a field list: a varint n, and n bytes taken from the data stream.
+//
+// Items marked * are not events: they belong to the event after them (or, kCorrect, before them).
+
+enum class Op : uint8_t {
+  kNone = 0,
+  kStart = 0x01,       ///< first item of a thread: pid, tid, parent process, parent thread, parent's event, flags, time ns
+  kExec = 0x02,        ///< a program image begins: payload ExecInfo, check
+  kThreadExit = 0x03,  ///< zigzag code, check
+  kExitGroup = 0x04,   ///< zigzag status, 8 bytes of the running hash
+  kSignal = 0x05,      ///< a handler runs, or a stop: varint signal, payload siginfo, check
+  kAsync = 0x06,       ///< the next item happened between two calls: payload AsyncPoint, check
+  kTurn = 0x07,        ///< * this thread got the turn again: varint group, varint number
+  kCorrect = 0x08,     ///< * the event before ended otherwise than predicted: zigzag result
+  kClock = 0x09,       ///< varint clock id, zigzag ns since this thread's last reading of that clock
+  kRealtime = 0x0a,    ///< zigzag ns since this thread's last reading of CLOCK_REALTIME
+  kMonotonic = 0x0b,   ///< zigzag ns since this thread's last reading of CLOCK_MONOTONIC
+  kTimeOfDay = 0x0c,   ///< zigzag µs since this thread's last gettimeofday
+  kTime = 0x0d,        ///< zigzag s since this thread's last time()
+  kTsc = 0x0e,         ///< zigzag ticks since this thread's last rdtsc, varint aux (0 for rdtsc)
+  kRandom = 0x0f,      ///< varint value, byte carry flag: rdrand, rdseed
+  kFile = 0x10,        ///< * a file id is used for the first time: varint id, payload path
+  kCall = 0x11,        ///< varint system call number, byte shape, then as the shape says
+  kFatal = 0x12,       ///< the process dies of a signal here: varint signal, 8 bytes of the running hash
+  kStop = 0x13,        ///< recording of this process ends here: varint StopReason, payload text
+  kOutput = 0x14,      ///< * the next event writes to the program's standard output or error: byte fd, varint order,
+                       ///<   varint position: how many such writes, and bytes, there were before in the whole recording
+  kOffset = 0x15,      ///< * the next send or receive uses an end that several hold: varint position in the channel
+  kFault = 0x16,       ///< a synchronous signal with a handler: varint signal, payload siginfo, check
+  kOrder = 0x17,       ///< * the next event is access number N to a shared object: varint object, varint number
+  kFirstCall = 0x20,   ///< from here on: kFirstCall + index into kFrequent: a call in a usual shape
+};
+
+inline constexpr uint8_t kStartProcess = 1, kStartThread = 2, kStartRoot = 4, kStartVfork = 8;
+
+/// How a call's fields are laid out. All end in check.
+enum class Shape : uint8_t {
+  kResult = 0,  ///< zigzag result
+  kOut = 1,     ///< zigzag result, payload: what the call wrote into memory
+  kSend = 2,    ///< varint channel, varint length. Written before the call; the result is `length` unless kCorrect follows
+  kReceive = 3, ///< varint channel, zigzag result. The bytes come from the channel's sender
+  kFile = 4,    ///< varint file id, varint position, zigzag result. The bytes come from the file
+  kCreate = 5,  ///< zigzag result, varint process, varint thread. Written before the call, result by kCorrect if it failed
+  kAddress = 6, ///< varint result (an address, or a negated error), varint file id + 1 or 0
+  kCount = 7,
+};
+
+/// A channel is a direction of a connection: connection id * 2 + the end that sends.
+struct Frequent {
+  uint16_t number;
+  Shape shape;
+};
+
+inline constexpr Frequent kFrequent[] = {
+#define PASTCONE_FREQUENT(number, shape) {number, Shape::shape},
+#include "frequent.inc"
+#undef PASTCONE_FREQUENT
+};
+inline constexpr size_t kFrequentCount = sizeof(kFrequent) / sizeof(kFrequent[0]);
+static_assert(kFrequentCount <= 256 - static_cast<size_t>(Op::kFirstCall));
+
+/// Why a recording ends before the program did.
+enum class StopReason : uint8_t {
+  kUnsupportedCall = 1,
+  kNoSpace = 2,
+  kMaxSize = 3,
+  kLimit = 4,       ///< a table of the stage is full
+  kUnrecordable = 5 ///< this process goes on as a program that cannot be recorded
+};
+
+// --- payloads ---------------------------------------------------------------------------------------------------------
+/// Payload of kExec: this struct, then (each NUL-terminated) the program's path, the name it was executed by (AT_EXECFN),
+/// the working directory, argc arguments, envc environment strings; then auxc pairs of uint64_t, the auxiliary vector.
+struct ExecInfo {
+  uint32_t argc, envc, auxc;
+  uint32_t strings;           ///< bytes of all the strings
+  uint32_t program_file;      ///< file ids
+  uint32_t interpreter_file;  ///< 0: none (a static program)
+  uint64_t program_base, interpreter_base, entry, stack_top;
+  uint64_t brk;
+  uint8_t random[16];         ///< what AT_RANDOM points to
+};
+static_assert(sizeof(ExecInfo) == 80);
+
+/// Payload of kAsync: the registers in the order of abi SavedRegisters, then rip and a digest of the stack's top.
+struct AsyncPoint {
+  uint64_t registers[18];  ///< rax rbx rcx rdx rsi rdi rbp rsp r8…r15 rip rflags
+  uint64_t stack_digest;
+};
+
+}  // namespace pastcone::format
