@@ -94,6 +94,7 @@ enum class Op : uint8_t {
   kOffset = 0x15,      ///< * the next send or receive uses an end that several hold: varint position in the channel
   kFault = 0x16,       ///< a synchronous signal with a handler: varint signal, payload siginfo, check
   kOrder = 0x17,       ///< * the next event is access number N to a shared object: varint object, varint number
+  kTurnAfter = 0x18,   ///< * as kTurn, but belongs to the event before it
   kFirstCall = 0x20,   ///< from here on: kFirstCall + index into kFrequent: a call in a usual shape
 };
 
@@ -108,7 +109,9 @@ enum class Shape : uint8_t {
   kFile = 4,    ///< varint file id, varint position, zigzag result. The bytes come from the file
   kCreate = 5,  ///< zigzag result, varint process, varint thread. Written before the call, result by kCorrect if it failed
   kAddress = 6, ///< varint result (an address, or a negated error), varint file id + 1 or 0
-  kCount = 7,
+  kMessage = 7, ///< varint channel, zigzag result, payload: as kReceive, with addresses and descriptors passed along
+  kOpen = 8,    ///< varint channel + 1 that this end sends on (0: not a connection), zigzag result, payload
+  kCount = 9,
 };
 
 /// A channel is a direction of a connection: connection id * 2 + the end that sends.
@@ -144,9 +147,10 @@ struct ExecInfo {
   uint32_t interpreter_file;  ///< 0: none (a static program)
   uint64_t program_base, interpreter_base, entry, stack_top;
   uint64_t brk;
+  uint64_t ignored, blocked;  ///< signals, bit n - 1 for signal n: ignored, and masked, from the start
   uint8_t random[16];         ///< what AT_RANDOM points to
 };
-static_assert(sizeof(ExecInfo) == 80);
+static_assert(sizeof(ExecInfo) == 96);
 
 /// Payload of kAsync: the registers in the order of abi SavedRegisters, then rip and a digest of the stack's top.
 struct AsyncPoint {

@@ -1,0 +1,237 @@
+#include "pastcone/patch/patch.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <string>
+
+#include "pastcone/patch/displace.h"
+#include "pastcone/patch/eh_frame.h"
+#include "pastcone/patch/elf_image.h"
+#include "pastcone/patch/exempt.h"
+#include "pastcone/patch/functions.h"
+#include "pastcone/patch/sites.h"
+#include "pastcone/patch/targets.h"
+#include "pastcone/patch/trampoline.h"
+
+namespace pastcone::patch {
+namespace {
+
+constexpr uint8_t kNop = 0x90;
+constexpr uint8_t kInt3 = 0xcc;
+
+/// Where a segment's trampolines go, and how many bytes are free there.
+struct Placement {
+  uint64_t address = 0;
+  uint64_t capacity = 0;
+};
+
+/// Below a program at a fixed low address. `start` is behind those of its earlier segments.
+Placement place_low(const ElfImage& image, uint64_t start) {
+  uint64_t lowest = page_floor(image.segments().front().vaddr);
+  return {start, lowest > start ? lowest - start : 0};
+}
+
+Placement place_at_distance(const ElfImage& image, const Segment& segment) {
+  uint64_t page = page_floor(segment.vaddr);
+  Placement place{page - kTrampolineDistance, kTrampolineDistance};
+  // Stay clear of the file's own segments, which may be that large, and of the trampolines of the next segment.
+  for (const Segment& other : image.segments()) {
+    uint64_t other_page = page_floor(other.vaddr);
+    uint64_t other_size = page_ceil(other.vaddr + other.memory_size) - other_page;
+    if (place.address - other_page < other_size) place.capacity = 0;
+    place.capacity = std::min(place.capacity, other_page - place.address);
+    if (other.executable && other_page > page) place.capacity = std::min(place.capacity, other_page - page);
+  }
+  return place;
+}
+
+template <typename T>
+ByteView as_raw(const T& value) {
+  return {reinterpret_cast<const uint8_t*>(&value), sizeof value};
+}
+
+/// What is known about a file's code before anything is changed.
+struct Analysis {
+  FoundSites sites;
+  CodeAddresses targets;
+};
+
+/// Exceptions enter a function at its landing pads.
+void add_landing_pads(const ElfImage& image, std::span<const Frame> frames, Analysis& analysis) {
+  for (SitePiece& piece : analysis.sites.pieces) {
+    auto next = std::ranges::upper_bound(frames, piece.piece.start, {}, &Frame::start);
+    if (next == frames.begin() || (next - 1)->lsda == 0) continue;
+    auto pads = landing_pads(image, *(next - 1));
+    if (!pads && piece.doubt == nullptr) piece.doubt = "its exception table cannot be read";
+    for (uint64_t pad : pads.value_or(std::vector<uint64_t>())) analysis.targets.add(pad);
+  }
+}
+
+Analysis analyse(const ElfImage& image) {
+  std::vector<Frame> frames = read_frames(image);
+  std::ranges::sort(frames, {}, &Frame::start);
+  std::vector<Piece> pieces = find_pieces(image, frames);
+  Analysis analysis{find_sites(image, pieces), CodeAddresses(image)};
+  if (!analysis.sites.pieces.empty()) {  // else no need to look at all code
+    analysis.targets = find_targets(image, pieces);
+    add_landing_pads(image, frames, analysis);
+  }
+  return analysis;
+}
+
+/// Writes the patched copy of one file.
+class Patcher {
+ public:
+  Patcher(const ElfImage& image, PatchOptions options) : image_(image), options_(options) {}
+
+  PatchedBytes run();
+
+ private:
+  void patch_segment(const Segment& segment, std::span<const SitePiece> pieces, const CodeAddresses& targets);
+  bool try_jump(const SitePiece& piece, size_t index, const CodeAddresses& targets, TrampolineArea& area, Site& site);
+  bool try_trap(const Instruction& instruction, uint64_t segment_page, std::vector<TrapEntry>& traps, Site& site);
+  void append_segment(const Segment& segment, TrampolineArea& area, const std::vector<TrapEntry>& traps);
+  void append_trailer();
+  void append(ByteView bytes) { contents_.insert(contents_.end(), bytes.begin(), bytes.end()); }
+  uint64_t file_offset(uint64_t address) const;
+  std::span<uint8_t> text(uint64_t address) { return std::span(contents_).subspan(file_offset(address)); }
+
+  const ElfImage& image_;
+  PatchOptions options_;
+  Exemptions exemptions_{image_};
+  uint64_t free_from_ = 0;  // code before it belongs to the last site that became a jump
+  uint64_t low_trampolines_ = kLowTrampolines;
+  Bytes contents_;
+  PatchTrailer trailer_{};
+  PatchReport report_;
+};
+
+PatchedBytes Patcher::run() {
+  Analysis analysis = analyse(image_);
+  report_.unexamined = analysis.sites.unexamined;
+  if (analysis.sites.pieces.empty()) return {std::move(report_), {}};
+
+  append(image_.file());
+  std::span<const SitePiece> rest = analysis.sites.pieces;
+  for (const Segment& segment : image_.segments()) {
+    if (!segment.executable) continue;
+    auto outside = std::ranges::find_if(rest, [&](const SitePiece& p) { return !segment.holds(p.piece.start); });
+    auto count = static_cast<size_t>(outside - rest.begin());
+    patch_segment(segment, rest.first(count), analysis.targets);
+    rest = rest.subspan(count);
+  }
+  append_trailer();
+  report_.needed = report_.patched + report_.trapped > 0;
+  if (!report_.needed) contents_.clear();
+  return {std::move(report_), std::move(contents_)};
+}
+
+void Patcher::patch_segment(const Segment& segment, std::span<const SitePiece> pieces,
+                            const CodeAddresses& targets) {
+  uint64_t page = page_floor(segment.vaddr);
+  bool is_low = image_.is_fixed() && page < kLowTrampolines + kTrampolineDistance;
+  Placement place = is_low ? place_low(image_, low_trampolines_) : place_at_distance(image_, segment);
+  TrampolineArea area(place.address, place.capacity);
+  std::vector<TrapEntry> traps;
+  for (const SitePiece& piece : pieces) {
+    for (size_t index : piece.sites) {
+      const Instruction& instruction = piece.code[index];
+      Site site{.offset = file_offset(instruction.address),
+                .address = instruction.address,
+                .kind = instruction.kind()};
+      site.patched = try_jump(piece, index, targets, area, site);
+      site.trapped = !site.patched && try_trap(instruction, page, traps, site);
+      ++(site.patched ? report_.patched : site.trapped ? report_.trapped : report_.left);
+      report_.sites.push_back(site);
+    }
+  }
+  append_segment(segment, area, traps);
+  if (is_low) low_trampolines_ += trailer_.segments[trailer_.segment_count - 1].trampoline_size;
+}
+
+/// Makes the site a jump, or sets the reason why not.
+bool Patcher::try_jump(const SitePiece& piece, size_t index, const CodeAddresses& targets, TrampolineArea& area,
+                       Site& site) {
+  if (const char* reason = exemptions_.reason(piece, piece.code[index])) {
+    site.reason = reason;
+    return false;
+  }
+  auto group = displace(piece.code, index, targets, free_from_);
+  if (!group) {
+    site.reason = group.error();
+    return false;
+  }
+  auto trampoline = area.add(*group, image_.from(group->start));
+  if (!trampoline) {
+    site.reason = "the trampoline is out of reach";
+    return false;
+  }
+  write_jump(text(group->start), *group, *trampoline);
+  free_from_ = group->end;
+  site.start = group->start;
+  site.end = group->end;
+  return true;
+}
+
+bool Patcher::try_trap(const Instruction& instruction, uint64_t segment_page, std::vector<TrapEntry>& traps,
+                       Site& site) {
+  if (instruction.kind() == Kind::kSyscall && !options_.traps) return false;
+  uint64_t offset = instruction.address - segment_page;
+  if (offset > std::numeric_limits<uint32_t>::max()) return false;
+  std::span<uint8_t> bytes = text(instruction.address).first(instruction.length);
+  std::ranges::fill(bytes, kNop);
+  bytes[0] = kInt3;
+  traps.push_back({static_cast<uint32_t>(offset), instruction.descriptor});
+  site.start = instruction.address;
+  site.end = instruction.end();
+  return true;
+}
+
+void Patcher::append_segment(const Segment& segment, TrampolineArea& area, const std::vector<TrapEntry>& traps) {
+  PatchedSegment& entry = trailer_.segments[trailer_.segment_count++];
+  entry.vaddr = page_floor(segment.vaddr);
+  entry.offset = page_floor(segment.offset);
+  entry.size = segment.end() - entry.vaddr;
+  entry.trampoline_vaddr = area.address();
+  if (Bytes code = area.take(); !code.empty()) {
+    contents_.resize(page_ceil(contents_.size()));
+    entry.trampoline_offset = contents_.size();
+    entry.trampoline_size = code.size();
+    append(code);
+  }
+  contents_.resize((contents_.size() + 7) / 8 * 8);
+  entry.trap_offset = contents_.size();
+  entry.trap_count = traps.size();
+  for (const TrapEntry& trap : traps) append(as_raw(trap));
+}
+
+void Patcher::append_trailer() {
+  trailer_.magic = kPatchMagic;
+  trailer_.version = kPatchVersion;
+  trailer_.flags = options_.traps ? kFlagAllTrapped : 0;
+  trailer_.original_size = image_.file().size();
+  append(as_raw(trailer_));
+}
+
+uint64_t Patcher::file_offset(uint64_t address) const {
+  const Segment* segment = image_.executable_segment(address);
+  return address - segment->vaddr + segment->offset;
+}
+
+}  // namespace
+
+Result<PatchedBytes> patch_bytes(ByteView file, PatchOptions options) {
+  ElfImage image = TRY(ElfImage::parse(file));
+  return Patcher(image, options).run();
+}
+
+Result<PatchReport> patch_file(const Path& input, const Path& output, PatchOptions options) {
+  std::string contents = TRY(read_file(input));
+  auto patched = patch_bytes(as_bytes(contents), options);
+  if (!patched) return fail("cannot patch {}: {}", input.native(), patched.error().message);
+  if (patched->report.needed) TRY_STATUS(write_file_atomic(output, as_text(patched->contents), 0644));
+  return std::move(patched->report);
+}
+
+}  // namespace pastcone::patch

@@ -1,0 +1,177 @@
+#include "pastcone/record/packer.h"
+
+#include <pthread.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cstring>
+#include <tuple>
+
+#include "pastcone/trace/chunk.h"
+
+namespace pastcone::record {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr uint64_t kBatchBytes = 1 << 20;
+constexpr size_t kBatchChunks = 512;  // 32 MiB of `live`, if they are nearly empty
+constexpr auto kQuiet = 200ms;
+
+/// A chunk's place in the recording. Neighbours compress well.
+auto place(const format::ChunkHeader& header) {
+  return std::tuple(header.process, header.thread, header.stream, header.sequence);
+}
+
+}  // namespace
+
+Packer::Packer(const SharedStage& stage, const LiveFile& live, PackWriter pack)
+    : stage_(stage), live_(live), pack_(std::move(pack)), packed_bytes_(pack_.bytes_written()) {}
+
+Packer::~Packer() {
+  if (!thread_.joinable()) return;
+  {
+    std::lock_guard lock(mutex_);
+    ending_ = true;
+  }
+  changed_.notify_one();
+  thread_.join();
+}
+
+void Packer::start() {
+  thread_ = std::thread([this] {
+    pthread_setname_np(pthread_self(), "packer");
+    run();
+  });
+}
+
+void Packer::add(const std::vector<uint32_t>& chunks) {
+  if (chunks.empty()) return;
+  uint64_t bytes = 0;
+  for (uint32_t index : chunks) bytes += live_.header(index).used;
+  backlog_ += static_cast<uint32_t>(chunks.size());
+  bool wake;
+  {
+    std::lock_guard lock(mutex_);
+    wake = waiting_.empty();
+    waiting_.insert(waiting_.end(), chunks.begin(), chunks.end());
+    waiting_bytes_ += bytes;
+    last_added_ = std::chrono::steady_clock::now();
+    wake = wake || due();
+  }
+  if (wake) changed_.notify_one();
+}
+
+void Packer::flush() {
+  {
+    std::lock_guard lock(mutex_);
+    flush_ = true;
+  }
+  changed_.notify_one();
+}
+
+bool Packer::due() const {
+  if (waiting_.empty() || failed_) return false;
+  return flush_ || waiting_bytes_ >= kBatchBytes || waiting_.size() >= kBatchChunks ||
+         std::chrono::steady_clock::now() - last_added_ >= kQuiet;
+}
+
+void Packer::run() {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    if (due()) {
+      std::vector<uint32_t> batch = std::exchange(waiting_, {});
+      waiting_bytes_ = 0;
+      flush_ = false;
+      lock.unlock();
+      if (!pack(batch, After::kFree)) {  // they stay in `live`; finish() tries again
+        failed_ = true;
+        stage_.notify();
+      }
+      lock.lock();
+    } else if (ending_) {
+      return;
+    } else if (waiting_.empty() || failed_) {
+      flush_ = false;
+      changed_.wait(lock);
+    } else {
+      changed_.wait_until(lock, last_added_ + kQuiet);
+    }
+  }
+}
+
+Status Packer::pack(const std::vector<uint32_t>& indices, After after) {
+  struct Entry {
+    uint32_t index;
+    format::ChunkHeader header;
+  };
+  std::vector<Entry> entries;  // copied: a program that runs wild may change a header under our eyes
+  for (uint32_t index : indices) {
+    uint32_t used = load(live_.header(index).used);
+    Entry entry{index, live_.header(index)};
+    entry.header.used = used;
+    if (valid_chunk(entry.header)) entries.push_back(entry);
+  }
+  std::stable_sort(entries.begin(), entries.end(),
+                   [](const Entry& a, const Entry& b) { return place(a.header) < place(b.header); });
+  for (size_t at = 0; at < entries.size();) {
+    std::vector<PackedChunk> batch;
+    size_t begin = at;
+    for (uint64_t raw = 0; at < entries.size() && raw < kBatchBytes; ++at) {
+      const format::ChunkHeader& header = entries[at].header;
+      auto* bytes = reinterpret_cast<const uint8_t*>(live_.chunk(entries[at].index) + sizeof header);
+      batch.push_back({header, ByteView(bytes, header.used)});
+      raw += sizeof header + header.used;
+    }
+    TRY_STATUS(pack_.append(batch));
+    packed_bytes_ = pack_.bytes_written();
+    for (const PackedChunk& chunk : batch) count_events(chunk.header);
+    for (size_t i = begin; i < at; ++i) {
+      if (after == After::kFree) free_chunk(entries[i].index);
+      if (after == After::kPunch) live_.punch(entries[i].index);
+    }
+  }
+  return {};
+}
+
+void Packer::free_chunk(uint32_t index) {
+  std::memset(&live_.header(index), 0, sizeof(format::ChunkHeader));
+  stage::Header& header = stage_.header();
+  ChunkStack(stage_.view(), header.free_chunks).push(index);
+  backlog_ -= 1;
+}
+
+Status Packer::finish(bool all_ended) {
+  if (thread_.joinable()) {
+    {
+      std::lock_guard lock(mutex_);
+      ending_ = true;
+      flush_ = true;
+    }
+    changed_.notify_one();
+    thread_.join();
+  }
+  struct stat info {};
+  if (fstat(live_.fd(), &info) != 0) return fail("cannot read `live`: {}", errno_message(errno));
+  uint64_t count = std::min<uint64_t>(load(stage_.header().next_chunk),
+                                      static_cast<uint64_t>(info.st_size) / format::kChunkSize);
+  std::vector<uint32_t> rest;
+  for (uint32_t index = 0; index < count; ++index) {
+    const format::ChunkHeader& header = live_.header(index);
+    if (valid_chunk(header) && header.used > 0) rest.push_back(index);
+  }
+  return pack(rest, all_ended ? After::kPunch : After::kLeave);
+}
+
+void Packer::count_events(const format::ChunkHeader& header) {
+  uint64_t& known = events_[ThreadId(ProcessId(header.process), header.thread)];
+  known = std::max(known, header.first_event);
+}
+
+uint64_t Packer::events_at_least() const {
+  uint64_t sum = 0;
+  for (const auto& [thread, events] : events_) sum += events;
+  return sum;
+}
+
+}  // namespace pastcone::record

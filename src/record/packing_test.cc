@@ -1,0 +1,135 @@
+// The packer and the service, with this test in the place of the recorded processes.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+
+#include "pastcone/record/packer.h"
+#include "pastcone/record/service.h"
+#include "pastcone/record/text.h"
+#include "pastcone/trace/recording.h"
+
+namespace pastcone::record {
+namespace {
+
+class Packing : public testing::Test {
+ protected:
+  Packing() {
+    setenv("XDG_CACHE_HOME", (directory_ / "cache").c_str(), 1);
+    Manifest manifest;
+    manifest.state = Manifest::State::kRecording;
+    EXPECT_TRUE(manifest.write(directory_));
+  }
+  ~Packing() override {
+    unsetenv("XDG_CACHE_HOME");
+    std::filesystem::remove_all(directory_);
+  }
+
+  /// What a runtime does: takes a chunk, fills it.
+  uint32_t write_chunk(uint32_t thread, uint32_t sequence, size_t size, char filler) {
+    uint32_t index = __atomic_fetch_add(&stage_.header().next_chunk, 1, __ATOMIC_SEQ_CST);
+    while (load(stage_.header().chunks_ready) <= index && load(stage_.header().stopped) == 0) usleep(100);
+    if (load(stage_.header().stopped) != 0) return index;
+    format::ChunkHeader header{};
+    header.magic = format::kChunkMagic;
+    header.version = format::kVersion;
+    header.stream = static_cast<uint8_t>(format::Stream::kData);
+    header.process = 1;
+    header.thread = thread;
+    header.sequence = sequence;
+    header.used = static_cast<uint32_t>(size);
+    std::memset(live_.chunk(index) + sizeof header, filler, size);
+    std::memcpy(live_.chunk(index), &header, sizeof header);
+    return index;
+  }
+  void close_chunk(uint32_t index) {
+    live_.header(index).flags = format::kChunkClosed;
+    ChunkStack(stage_.view(), stage_.header().closed_chunks).push(index);
+    stage_.notify();
+  }
+  static Path make_directory() {
+    char name[] = "/tmp/packing_test.XXXXXX";
+    return mkdtemp(name);
+  }
+
+  Path directory_ = make_directory();
+  SharedStage stage_ = SharedStage::create(stage::Mode::kRecord, 0, "/tmp").value();
+  LiveFile live_ = LiveFile::create(directory_).value();
+};
+
+TEST_F(Packing, ClosedChunksComeBackFree) {
+  Packer packer(stage_, live_, PackWriter::create(directory_).value());
+  Service service(stage_, live_, packer, {});
+  ASSERT_TRUE(service.prepare(directory_, PatchCache(directory_ / "cache", {}), false));
+  ASSERT_TRUE(service.first_chunks());
+  packer.start();
+  service.start();
+  for (uint32_t i = 0; i < 100; ++i) close_chunk(write_chunk(1, i, format::kChunkRoom, 'x'));
+  write_chunk(2, 0, 1000, 'y');  // and one that is never closed
+  for (int i = 0; i < 1000 && packer.backlog() > 0; ++i) usleep(10'000);
+  EXPECT_EQ(packer.backlog(), 0u);
+  EXPECT_EQ(ChunkStack(stage_.view(), stage_.header().free_chunks).pop_all().size(), 100u);
+  EXPECT_GE(load(stage_.header().chunks_ready), load(stage_.header().next_chunk) + 32);
+
+  service.stop();
+  ASSERT_TRUE(packer.finish(true));
+  live_.remove();
+  auto recording = Recording::open(directory_).value();
+  EXPECT_TRUE(recording.damage().empty());
+  EXPECT_EQ(recording.stream_bytes(format::Stream::kData).raw, 100u * format::kChunkRoom + 1000);
+  EXPECT_LT(recording.pack_bytes(), 20'000u);
+}
+
+TEST_F(Packing, TheLimitStopsRecordingAndNothingElse) {
+  Packer packer(stage_, live_, PackWriter::create(directory_).value());
+  Service service(stage_, live_, packer, 100'000);
+  ASSERT_TRUE(service.prepare(directory_, PatchCache(directory_ / "cache", {}), false));
+  ASSERT_TRUE(service.first_chunks());
+  packer.start();
+  service.start();
+  // Compresses to next to nothing, so a megabyte does not reach the limit.
+  for (uint32_t i = 0; i < 16; ++i) close_chunk(write_chunk(1, i, format::kChunkRoom, 'x'));
+  for (int i = 0; i < 1000 && packer.backlog() > 0; ++i) usleep(10'000);
+  EXPECT_EQ(load(stage_.header().stopped), 0u);
+  // Two chunks that are not closed could become more than the limit.
+  write_chunk(2, 0, 60'000, 'x');
+  write_chunk(3, 0, 60'000, 'x');
+  for (int i = 0; i < 1000 && load(stage_.header().stopped) == 0; ++i) usleep(10'000);
+  EXPECT_EQ(load(stage_.header().stopped), static_cast<uint32_t>(format::StopReason::kMaxSize));
+  service.stop();
+  ASSERT_TRUE(packer.finish(true));
+  EXPECT_LT(packer.packed_bytes(), 100'000u);
+}
+
+TEST_F(Packing, WhatIsInLiveIsPackedOnce) {
+  Packer packer(stage_, live_, PackWriter::create(directory_).value());
+  ASSERT_EQ(live_.grow(8), 0);
+  store(stage_.header().chunks_ready, 8u);
+  write_chunk(1, 0, 10, 'a');
+  uint32_t empty = write_chunk(1, 1, 0, 'a');
+  live_.header(empty).used = 0;
+  write_chunk(2, 0, 20, 'b');
+  ASSERT_TRUE(packer.finish(true));
+  live_.remove();
+  auto recording = Recording::open(directory_).value();
+  EXPECT_EQ(recording.stream_bytes(format::Stream::kData).raw, 30u);
+}
+
+TEST(Text, NumbersAreForPeople) {
+  EXPECT_EQ(with_commas(0), "0");
+  EXPECT_EQ(with_commas(999), "999");
+  EXPECT_EQ(with_commas(1000), "1,000");
+  EXPECT_EQ(with_commas(12345678), "12,345,678");
+  EXPECT_EQ(plural(1, "process", "processes"), "1 process");
+  EXPECT_EQ(plural(12034, "event"), "12,034 events");
+  EXPECT_EQ(human_size(1), "1 byte");
+  EXPECT_EQ(human_size(999), "999 bytes");
+  EXPECT_EQ(human_size(1200), "1.2 KB");
+  EXPECT_EQ(human_size(83'900), "84 KB");
+  EXPECT_EQ(human_size(999'900), "1.0 MB");
+  EXPECT_EQ(human_size(1'240'000'000), "1.2 GB");
+}
+
+}  // namespace
+}  // namespace pastcone::record

@@ -1,0 +1,117 @@
+#include "pastcone/record/service.h"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+
+namespace pastcone::record {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr uint32_t kAhead = 32;           // chunks with disk space that nobody has asked for yet
+constexpr uint32_t kMaxStep = 1024;       // 64 MiB
+constexpr uint32_t kMaxBacklog = 4096;    // 256 MiB not packed yet: let the programs wait a little
+constexpr auto kSafetyNet = 50ms;         // between looks, should nobody wake us
+
+}  // namespace
+
+Service::Service(const SharedStage& stage, LiveFile& live, Packer& packer, std::optional<uint64_t> max_size)
+    : stage_(stage), live_(live), packer_(packer), max_size_(max_size) {}
+
+Status Service::prepare(const Path& recording, PatchCache patches, bool patch) {
+  files_.emplace(TRY(FileKeeper::create(stage_, recording, std::move(patches), patch, [this] { tend(); })));
+  return {};
+}
+
+Status Service::first_chunks() {
+  if (int error = live_.grow(kAhead); error != 0) {
+    return fail("cannot reserve 2 MB for the recording: {}; make room, or give another -o", errno_message(error));
+  }
+  store(stage_.header().chunks_ready, live_.ready());
+  return {};
+}
+
+void Service::start() {
+  thread_ = std::thread([this] {
+    pthread_setname_np(pthread_self(), "service");
+    run();
+  });
+}
+
+void Service::stop() {
+  if (!thread_.joinable()) return;
+  ending_ = true;
+  stage_.notify();
+  thread_.join();
+}
+
+void Service::run() {
+  while (!ending_) {
+    uint32_t seen = load(stage_.header().activity);
+    bool busy = tend();
+    busy = files_->serve() || busy;
+    if (!busy && !ending_) stage_.wait_activity(seen, kSafetyNet);
+  }
+}
+
+bool Service::tend() {
+  std::vector<uint32_t> closed = ChunkStack(stage_.view(), stage_.header().closed_chunks).pop_all();
+  packer_.add(closed);
+  supply_chunks();
+  watch_size();
+  return !closed.empty();
+}
+
+void Service::supply_chunks() {
+  stage::Header& header = stage_.header();
+  if (packer_.failed()) return stop_recording(format::StopReason::kNoSpace);
+  uint32_t next = load(header.next_chunk);
+  if (live_.ready() >= next + kAhead || packer_.backlog() > kMaxBacklog || load(header.stopped) != 0) return;
+  uint32_t wanted = next + kAhead + std::clamp(next / 2, kAhead, kMaxStep);
+  int error = live_.grow(std::min(wanted, stage::kMaxChunks));
+  if (error == ENOSPC) error = live_.grow(next + 1);  // the last ones
+  store(header.chunks_ready, live_.ready());
+  bump_and_wake(header.chunk_futex);
+  if (error != 0) stop_recording(format::StopReason::kNoSpace);
+}
+
+uint64_t Service::live_bytes() const {
+  uint64_t sum = 0;
+  uint32_t count = std::min(load(stage_.header().next_chunk), live_.ready());
+  for (uint32_t index = 0; index < count; ++index) {
+    const format::ChunkHeader& header = live_.header(index);
+    if (load(header.magic) == format::kChunkMagic) sum += std::min(load(header.used), format::kChunkRoom);
+  }
+  return sum;
+}
+
+void Service::watch_size() {
+  if (!max_size_ || load(stage_.header().stopped) != 0) return;
+  uint64_t on_disk = packer_.packed_bytes() + (files_ ? files_->kept_bytes() : 0);
+  if (on_disk + live_bytes() < *max_size_) return;
+  if (on_disk < *max_size_ && packer_.backlog() > 0) return packer_.flush();  // it will be smaller when packed
+  stop_recording(format::StopReason::kMaxSize);
+}
+
+void Service::stop_recording(format::StopReason reason) {
+  stage::Header& header = stage_.header();
+  uint32_t running = 0;
+  __atomic_compare_exchange_n(&header.stopped, &running, static_cast<uint32_t>(reason), false, __ATOMIC_SEQ_CST,
+                              __ATOMIC_SEQ_CST);
+  bump_and_wake(header.chunk_futex);
+}
+
+void Service::wait_until_quiet() {
+  uint64_t before = ~uint64_t{0};
+  for (int i = 0; i < 20; ++i) {
+    uint64_t now = live_bytes();
+    if (now == before) return;
+    before = now;
+    std::this_thread::sleep_for(20ms);
+  }
+}
+
+}  // namespace pastcone::record

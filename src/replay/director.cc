@@ -1,0 +1,253 @@
+#include "pastcone/replay/director.h"
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "pastcone/record/shared_stage.h"
+#include "pastcone/replay/feed.h"
+#include "pastcone/replay/output.h"
+#include "pastcone/replay/run_summary.h"
+#include "pastcone/replay/session.h"
+#include "pastcone/replay/surroundings.h"
+#include "pastcone/replay/temporary_file.h"
+#include "pastcone/replay/watch.h"
+
+namespace pastcone::replay {
+namespace {
+
+using namespace std::chrono_literals;
+using record::load;
+using record::SharedStage;
+
+constexpr auto kDoze = 1ms;          // between two looks: lets what happens at once be seen at once
+constexpr auto kSafetyNet = 200ms;   // a process that dies inside does not tell
+constexpr auto kPatience = 2000ms;   // for processes that were told to give up
+
+/// Signals set a flag and wake the director. SIGCHLD only wakes.
+class SignalWatch {
+ public:
+  explicit SignalWatch(const SharedStage& stage) {
+    current_ = &stage;
+    interrupted_ = false;
+    struct sigaction action {};
+    action.sa_handler = [](int signal) {
+      int saved = errno;
+      if (signal != SIGCHLD) interrupted_ = true;
+      if (const SharedStage* woken = current_) woken->notify();
+      errno = saved;
+    };
+    sigemptyset(&action.sa_mask);
+    for (size_t i = 0; i < std::size(kTaken); ++i) sigaction(kTaken[i], &action, &before_[i]);
+    action.sa_handler = SIG_IGN;
+    sigaction(SIGPIPE, &action, &before_pipe_);
+    pthread_sigmask(SIG_SETMASK, nullptr, &mask_);
+  }
+  ~SignalWatch() {
+    for (size_t i = 0; i < std::size(kTaken); ++i) sigaction(kTaken[i], &before_[i], nullptr);
+    sigaction(SIGPIPE, &before_pipe_, nullptr);
+    current_ = nullptr;
+  }
+  SignalWatch(const SignalWatch&) = delete;
+  SignalWatch& operator=(const SignalWatch&) = delete;
+
+  bool interrupted() const { return interrupted_; }
+  const sigset_t& mask() const { return mask_; }
+
+ private:
+  static constexpr int kTaken[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGCHLD};
+  static inline std::atomic<const SharedStage*> current_ = nullptr;
+  static inline std::atomic<bool> interrupted_ = false;
+  struct sigaction before_[std::size(kTaken)], before_pipe_;
+  sigset_t mask_;
+};
+
+class Director {
+ public:
+  Director(SharedStage stage, FeedLayout layout, RunSummary run)
+      : stage_(std::move(stage)),
+        layout_(layout),
+        run_(std::move(run)),
+        watch_(stage_.view(), layout.processes, layout.threads) {}
+
+  Status prepare(const Recording& recording, const record::PatchCache& patches);
+  Result<ReplayOutcome> run(const Recording& recording, const ReplayOptions& options);
+
+ private:
+  record::Launch describe_launch(const Recording& recording, const Path& runtime, const sigset_t& mask) const;
+  void direct(Session& session, OutputPrinter& printer, const SignalWatch& signals, ReplayOutcome& outcome);
+  bool nobody_can_go_on(const Session& session);
+  void give_up();
+  void end_all(Session& session);
+  void conclude(const Session& session, ReplayOutcome& outcome) const;
+
+  SharedStage stage_;
+  FeedLayout layout_;
+  RunSummary run_;
+  Watch watch_;
+  UniqueFd feed_, store_, output_;
+  uint32_t last_progress_ = 0;
+  std::optional<std::vector<Divergence>> stuck_;  ///< who waited when nobody could go on; if that happened
+  std::vector<Divergence> said_before_;           ///< what had been reported by then
+};
+
+Status Director::prepare(const Recording& recording, const record::PatchCache& patches) {
+  stage::View view = stage_.view();
+  TRY_STATUS(fill_file_table(recording, view, patches));
+  feed_ = TRY(write_feed(recording, view, layout_));
+  store_ = TRY(temporary_file("the channel store"));
+  output_ = TRY(temporary_file("the output of the replay"));
+  uint64_t store_size = lay_out_store(run_, view);
+  if (ftruncate(store_.get(), static_cast<off_t>(store_size)) != 0) {
+    return fail("cannot create a channel store of {} MB: {}; set TMPDIR to a file system that can hold it",
+                store_size >> 20, errno_message(errno));
+  }
+  stage::Header& header = stage_.header();
+  header.next_process = layout_.processes;
+  header.next_connection = run_.last_connection;
+  header.next_group = run_.last_group;
+  view.process(1).state = static_cast<uint32_t>(stage::ProcessState::kExecuting);
+  return {};
+}
+
+record::Launch Director::describe_launch(const Recording& recording, const Path& runtime, const sigset_t& mask) const {
+  record::Launch how;
+  how.runtime = runtime;
+  how.arguments = {"pastcone-replay"};
+  how.trace_fd = feed_.get();
+  how.store_fd = store_.get();
+  how.output_fd = output_.get();
+  how.isolated = true;
+  how.keep_stderr = std::getenv("PASTCONE_DEBUG") != nullptr;
+  how.signal_mask = mask;
+  how.limits = {{RLIMIT_CORE, {0, 0}}};
+  rlimit files{}, stack{};
+  getrlimit(RLIMIT_NOFILE, &files);
+  getrlimit(RLIMIT_STACK, &stack);
+  const Manifest& manifest = recording.manifest();
+  if (manifest.open_files_limit) files.rlim_cur = *manifest.open_files_limit;
+  if (manifest.stack_limit) stack.rlim_cur = *manifest.stack_limit;
+  files.rlim_cur = std::min(files.rlim_cur, files.rlim_max);
+  how.open_files = files.rlim_cur;
+  how.limits.push_back({RLIMIT_NOFILE, files});
+  how.limits.push_back({RLIMIT_STACK, stack});
+  return how;
+}
+
+Result<ReplayOutcome> Director::run(const Recording& recording, const ReplayOptions& options) {
+  Path runtime = TRY(record::find_runtime());
+  TRY_STATUS(record::switch_off_randomisation());
+  if (prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) {
+    return fail("cannot take over orphaned processes: {}", errno_message(errno));
+  }
+  SignalWatch signals(stage_);
+  Session session(TRY(record::launch(stage_, describe_launch(recording, runtime, signals.mask()))));
+  OutputPrinter printer(stage_.view(), run_.outputs, output_.get(), options.show_output);
+  ReplayOutcome outcome;
+  outcome.processes = recording.process_count();
+  outcome.events = run_.events;
+  direct(session, printer, signals, outcome);
+  conclude(session, outcome);
+  return outcome;
+}
+
+void Director::direct(Session& session, OutputPrinter& printer, const SignalWatch& signals, ReplayOutcome& outcome) {
+  for (;;) {
+    uint32_t seen = load(stage_.header().activity);
+    bool all_ended = session.reap();
+    if (!printer.advance() || signals.interrupted()) {
+      outcome.interrupted = true;
+      return end_all(session);
+    }
+    if (all_ended) return;
+    if (nobody_can_go_on(session)) {
+      said_before_ = watch_.reported();
+      stuck_ = watch_.waiting();
+      give_up();
+      end_all(session);
+      printer.advance();
+      return;
+    }
+    std::this_thread::sleep_for(kDoze);
+    if (!watch_.may_be_stuck()) stage_.wait_activity(seen, kSafetyNet);
+  }
+}
+
+/// Looks closely only if nothing has moved since the last look; while processes take turns it costs next to nothing.
+bool Director::nobody_can_go_on(const Session& session) {
+  uint32_t progress = load(stage_.header().progress);
+  bool unchanged = std::exchange(last_progress_, progress) == progress;
+  return unchanged && watch_.is_stuck(session);
+}
+
+/// Every wait is on one of these words.
+void Director::give_up() {
+  stage::View view = stage_.view();
+  record::store(view.header().give_up, uint32_t{1});
+  for (uint32_t i = 0; i <= run_.last_connection; ++i) record::bump_and_wake(view.connection(i).futex);
+  for (uint32_t i = 0; i <= run_.last_group; ++i) record::bump_and_wake(view.group(i).futex);
+  for (uint32_t i = 1; i <= layout_.processes; ++i) record::bump_and_wake(view.process(i).vfork_done);
+}
+
+void Director::end_all(Session& session) {
+  using Clock = std::chrono::steady_clock;
+  bool told = load(stage_.header().give_up) != 0;
+  Clock::time_point patience = Clock::now() + (told ? kPatience : 0ms);
+  while (!session.reap()) {
+    if (Clock::now() >= patience) session.kill_all();
+    std::this_thread::sleep_for(kDoze);
+  }
+}
+
+/// What a process says itself counts most, then who died, then who waited in vain, then who is just missing. Those who only
+/// missed what a diverged process did not do are counted, not named.
+void Director::conclude(const Session& session, ReplayOutcome& outcome) const {
+  outcome.divergences = stuck_ ? said_before_ : watch_.reported();
+  if (outcome.divergences.empty()) outcome.divergences = watch_.died(session);
+  if (outcome.divergences.empty() && stuck_) outcome.divergences = *stuck_;
+  if (outcome.interrupted) return;
+  if (outcome.divergences.empty()) outcome.divergences = watch_.unfinished(session);
+  uint64_t unfinished = watch_.unfinished_threads(), named = outcome.divergences.size();
+  outcome.stopped_besides = unfinished > named ? unfinished - named : 0;
+}
+
+}  // namespace
+
+std::string to_string(const Divergence& divergence) {
+  return fmt::format("{} diverged: {}", divergence.event, divergence.what);
+}
+
+Result<ReplayOutcome> replay(const Recording& recording, const ReplayOptions& options) {
+  if (recording.growing() || recorder_at_work(recording.directory())) {
+    return fail("{} is still being recorded; wait until it has ended", recording.directory().native());
+  }
+  if (!recording.damage().empty()) {
+    return fail("cannot replay {}: it is damaged: {}", recording.directory().native(), recording.damage().front());
+  }
+  if (!recording.threads().contains(ThreadId(ProcessId(1), 1))) {
+    return fail("nothing to replay in {}: it has no events", recording.directory().native());
+  }
+  TRY_STATUS(check_processor(recording));
+  RunSummary run = TRY(RunSummary::read(recording));
+  Path patch_directory = TRY(record::PatchCache::default_directory());
+  bool traps = !record::has_dispatch();
+  SharedStage stage =
+      TRY(SharedStage::create(stage::Mode::kReplay, traps ? stage::kFlagNoDispatch : 0, patch_directory));
+  FeedLayout layout = TRY(lay_out_feed(recording, run, stage.view()));
+  Director director(std::move(stage), layout, std::move(run));
+  TRY_STATUS(director.prepare(recording, record::PatchCache(patch_directory, {.traps = traps})));
+  return director.run(recording, options);
+}
+
+}  // namespace pastcone::replay

@@ -1,0 +1,110 @@
+#include "pastcone/replay/feed.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <memory>
+#include <tuple>
+#include <vector>
+
+#include "pastcone/replay/temporary_file.h"
+
+namespace pastcone::replay {
+namespace {
+
+/// A chunk, and where in the feed it goes.
+struct Move {
+  const ChunkRef* chunk;
+  uint64_t to;
+};
+
+/// Every chunk of the recording in the order of the pack, so that each record is unpacked once.
+std::vector<Move> moves(const Recording& recording, const stage::View& stage) {
+  std::vector<Move> result;
+  for (const auto& [id, streams] : recording.threads()) {
+    const stage::ThreadSlot& slot = stage.thread(thread_slot(stage, id));
+    for (const ChunkRef& chunk : streams.events.chunks) result.push_back({&chunk, slot.events_offset + chunk.start});
+    for (const ChunkRef& chunk : streams.data.chunks) result.push_back({&chunk, slot.data_offset + chunk.start});
+  }
+  std::sort(result.begin(), result.end(), [](const Move& a, const Move& b) {
+    return std::tuple(a.chunk->record, a.chunk->offset) < std::tuple(b.chunk->record, b.chunk->offset);
+  });
+  return result;
+}
+
+}  // namespace
+
+uint32_t thread_slot(const stage::View& stage, ThreadId thread) {
+  return stage.process(thread.process().number()).first_thread + thread.number() - 1;
+}
+
+Result<FeedLayout> lay_out_feed(const Recording& recording, const RunSummary& run, const stage::View& stage) {
+  FeedLayout layout;
+  for (const auto& [id, streams] : recording.threads()) {
+    uint32_t process = id.process().number();
+    // Without a limit a damaged number would claim all the memory there is.
+    if (process >= stage::kMaxProcesses || id.number() > stage::kMaxThreads - layout.threads) {
+      return fail("{}: there are more processes or threads than pastcone can replay", id);
+    }
+    stage::ProcessSlot& slot = stage.process(process);
+    if (process > layout.processes) {  // threads are in order, so this is the first of a new process
+      slot.first_thread = layout.threads;
+      layout.processes = process;
+    }
+    slot.thread_count = id.number();
+    layout.threads = slot.first_thread + id.number();
+    stage::ThreadSlot& thread = stage.thread(slot.first_thread + id.number() - 1);
+    thread.events_offset = layout.size;
+    thread.events_size = streams.events.bytes;
+    layout.size += stage::page_up(streams.events.bytes);
+    thread.data_offset = layout.size;
+    thread.data_size = streams.data.bytes;
+    layout.size += stage::page_up(streams.data.bytes);
+    auto summary = run.threads.find(id);
+    thread.complete = summary != run.threads.end() && summary->second.complete ? 1 : 0;
+  }
+  for (uint32_t process = 1; process <= layout.processes; ++process) {
+    const stage::ProcessSlot& slot = stage.process(process);
+    for (uint32_t number = 1; number <= slot.thread_count; ++number) {
+      stage::ThreadSlot& thread = stage.thread(slot.first_thread + number - 1);
+      thread.process = process;
+      thread.thread = number;
+    }
+  }
+  return layout;
+}
+
+Result<UniqueFd> write_feed(const Recording& recording, const stage::View& stage, const FeedLayout& layout) {
+  UniqueFd fd = TRY(temporary_file("the feed of the replay"));
+  if (layout.size == 0) return fd;
+  // Space first: a full disk is then an error, not a SIGBUS.
+  if (int error = posix_fallocate(fd.get(), 0, static_cast<off_t>(layout.size)); error != 0) {
+    return fail("cannot unpack the recording ({} MB): {}; set TMPDIR to a directory with room", layout.size >> 20,
+                errno_message(error));
+  }
+  void* base = mmap(nullptr, layout.size, PROT_READ | PROT_WRITE, MAP_SHARED, fd.get(), 0);
+  if (base == MAP_FAILED) return fail("cannot map the feed of the replay: {}", errno_message(errno));
+  auto unmap = [&layout](void* memory) { munmap(memory, layout.size); };
+  std::unique_ptr<void, decltype(unmap)> mapped(base, unmap);
+  for (const Move& move : moves(recording, stage)) {
+    TRY_STATUS(recording.read_chunk(*move.chunk, static_cast<uint8_t*>(base) + move.to));
+  }
+  return fd;
+}
+
+uint64_t lay_out_store(const RunSummary& run, const stage::View& stage) {
+  uint64_t size = 0;
+  for (size_t channel = 0; channel < run.channels.size(); ++channel) {
+    stage::Direction& direction = stage.connection(static_cast<uint32_t>(channel / 2)).direction[channel % 2];
+    direction.outside_from = ~uint64_t{0};
+    direction.store_offset = size;
+    direction.store_size = run.channels[channel];
+    size += stage::page_up(direction.store_size);
+  }
+  return size;
+}
+
+}  // namespace pastcone::replay

@@ -1,0 +1,33 @@
+// The feed: a temporary file with the streams of all threads, unpacked, each in one piece. Replayed processes map it and
+// need to know nothing about chunks and packs. The thread table of the stage says where each stream lies.
+#pragma once
+
+#include <cstdint>
+
+#include "pastcone/base/files.h"
+#include "pastcone/base/result.h"
+#include "pastcone/replay/run_summary.h"
+#include "pastcone/stage/layout.h"
+#include "pastcone/trace/recording.h"
+
+namespace pastcone::replay {
+
+/// Fills the process and thread tables of `stage`: numbers, where the streams will lie, whether they are complete. Threads
+/// of a process get consecutive slots, also those of which nothing was recorded.
+struct FeedLayout {
+  uint32_t processes = 0;  ///< highest number
+  uint32_t threads = 0;    ///< slots
+  uint64_t size = 0;       ///< of the feed
+};
+Result<FeedLayout> lay_out_feed(const Recording& recording, const RunSummary& run, const stage::View& stage);
+
+/// Writes the streams where the thread table says.
+Result<UniqueFd> write_feed(const Recording& recording, const stage::View& stage, const FeedLayout& layout);
+
+/// Fills the connections: where in the store each direction's bytes will lie. Gives the size of the store.
+uint64_t lay_out_store(const RunSummary& run, const stage::View& stage);
+
+/// The slot of a thread in the stage.
+uint32_t thread_slot(const stage::View& stage, ThreadId thread);
+
+}  // namespace pastcone::replay

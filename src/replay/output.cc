@@ -1,0 +1,62 @@
+#include "pastcone/replay/output.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "pastcone/record/shared_stage.h"
+
+namespace pastcone::replay {
+namespace {
+
+constexpr uint32_t kDone = 0x100;
+constexpr size_t kFlushAt = 1 << 16;
+
+}  // namespace
+
+OutputPrinter::OutputPrinter(const stage::View& stage, std::vector<uint64_t> orders, int file, bool shown)
+    : stage_(stage), orders_(std::move(orders)), file_(file) {
+  if (!shown) orders_.clear();
+}
+
+bool OutputPrinter::advance() {
+  for (; next_ < orders_.size() && orders_[next_] < stage::kOutputSlots; ++next_) {
+    const stage::OutputSlot& slot = stage_.output(orders_[next_]);
+    uint32_t state = record::load(slot.fd_and_done);
+    if ((state & kDone) == 0) break;
+    if (!append(static_cast<int>(state & 0xff), slot.position, slot.length)) return false;
+  }
+  return write_out();
+}
+
+bool OutputPrinter::append(int fd, uint64_t position, uint32_t length) {
+  if (fd != 1 && fd != 2) return true;
+  if (fd != pending_fd_ && !write_out()) return false;
+  pending_fd_ = fd;
+  while (length > 0) {
+    size_t start = pending_.size(), part = std::min<size_t>(length, kFlushAt);
+    pending_.resize(start + part);
+    ssize_t got = pread(file_, pending_.data() + start, part, static_cast<off_t>(position));
+    pending_.resize(start + static_cast<size_t>(std::max<ssize_t>(got, 0)));
+    if (got <= 0) break;
+    position += static_cast<uint64_t>(got);
+    length -= static_cast<uint32_t>(got);
+    if (pending_.size() >= kFlushAt && !write_out()) return false;
+  }
+  return true;
+}
+
+bool OutputPrinter::write_out() {
+  size_t done = 0;
+  while (done < pending_.size()) {
+    ssize_t written = write(pending_fd_, pending_.data() + done, pending_.size() - done);
+    if (written < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+    if (written < 0) return false;
+    done += static_cast<size_t>(written);
+  }
+  pending_.clear();
+  return true;
+}
+
+}  // namespace pastcone::replay

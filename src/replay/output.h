@@ -1,0 +1,34 @@
+// Shows the program's standard output and error again, in the order in which it was written when recorded, as soon as the
+// replayed processes have produced it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "pastcone/stage/layout.h"
+
+namespace pastcone::replay {
+
+class OutputPrinter {
+ public:
+  /// `orders`: the numbers of the recorded writes, ascending; there may be gaps where a process was killed. `file` is where
+  /// the bytes are. `shown`: false: look at nothing.
+  OutputPrinter(const stage::View& stage, std::vector<uint64_t> orders, int file, bool shown);
+
+  /// Prints what is ready now. False if nobody reads it any more (EPIPE).
+  bool advance();
+
+ private:
+  bool append(int fd, uint64_t position, uint32_t length);
+  bool write_out();
+
+  stage::View stage_;
+  std::vector<uint64_t> orders_;
+  int file_;
+  size_t next_ = 0;
+  int pending_fd_ = 1;
+  std::string pending_;
+};
+
+}  // namespace pastcone::replay

@@ -1,0 +1,48 @@
+// What the director must know about a whole run before it can start: how much each channel carries, which output there
+// is, how each thread ends. One pass over all event streams.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "pastcone/base/ids.h"
+#include "pastcone/base/result.h"
+#include "pastcone/trace/item.h"
+#include "pastcone/trace/recording.h"
+
+namespace pastcone::replay {
+
+struct ThreadSummary {
+  uint64_t events = 0;
+  bool complete = false;  ///< its stream ends because the thread did, or recording stopped; not in the middle
+};
+
+struct RunSummary {
+  std::map<ThreadId, ThreadSummary> threads;
+  std::vector<uint64_t> channels;  ///< by channel: so many bytes are received at most
+  std::vector<uint64_t> outputs;   ///< the numbers of all writes to standard output and error, in order
+  uint32_t last_connection = 0;    ///< highest ids that occur
+  uint32_t last_group = 0;
+  uint64_t events = 0;
+
+  /// An error if a stream is damaged.
+  static Result<RunSummary> read(const Recording& recording);
+};
+
+/// Adds up one thread's items. The pure part of RunSummary::read.
+class ThreadScan {
+ public:
+  /// False: the item makes no sense (a channel that cannot be).
+  bool take(const Item& item, RunSummary& run);
+  const ThreadSummary& summary() const { return summary_; }
+
+ private:
+  bool take_transfer(const Item& item, RunSummary& run);
+
+  ThreadSummary summary_;
+  std::optional<uint64_t> position_;  ///< where the next receive begins, if it says so
+};
+
+}  // namespace pastcone::replay

@@ -1,0 +1,83 @@
+#include "pastcone/replay/session.h"
+
+#include <dirent.h>
+#include <sys/wait.h>
+
+#include <cerrno>
+#include <charconv>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <string>
+
+#include "pastcone/base/files.h"
+
+namespace pastcone::replay {
+namespace {
+
+struct Stat {
+  char state;
+  pid_t session;
+};
+
+/// From /proc/N/stat: "pid (name) state ppid pgrp session …"; the name may hold anything.
+std::optional<Stat> read_stat(pid_t thread) {
+  auto text = read_file(fmt::format("/proc/{}/stat", thread));
+  if (!text) return std::nullopt;
+  size_t name_end = text->rfind(')');
+  if (name_end == std::string::npos) return std::nullopt;
+  Stat stat{};
+  int parent = 0, group = 0;
+  if (std::sscanf(text->c_str() + name_end + 1, " %c %d %d %d", &stat.state, &parent, &group, &stat.session) != 4) {
+    return std::nullopt;
+  }
+  return stat;
+}
+
+bool is_dead(char state) { return state == 'Z' || state == 'X' || state == 'x'; }
+
+}  // namespace
+
+std::vector<pid_t> Session::processes() const {
+  std::vector<pid_t> found;
+  DIR* proc = opendir("/proc");
+  if (proc == nullptr) return found;
+  while (dirent* entry = readdir(proc)) {
+    pid_t process = 0;
+    const char* end = entry->d_name + std::strlen(entry->d_name);
+    if (std::from_chars(entry->d_name, end, process).ptr != end) continue;
+    auto stat = read_stat(process);
+    if (stat && stat->session == leader_ && !is_dead(stat->state)) found.push_back(process);
+  }
+  closedir(proc);
+  return found;
+}
+
+std::optional<char> Session::thread_state(pid_t thread) {
+  auto stat = read_stat(thread);
+  if (!stat || is_dead(stat->state)) return std::nullopt;
+  return stat->state;
+}
+
+void Session::kill_all() const {
+  for (pid_t process : processes()) kill(process, SIGKILL);
+}
+
+bool Session::reap() {
+  for (;;) {
+    int status = 0;
+    pid_t child = waitpid(-1, &status, WNOHANG);
+    if (child < 0 && errno == EINTR) continue;
+    if (child < 0) return true;
+    if (child == 0) return false;
+    statuses_[child] = status;
+  }
+}
+
+std::optional<int> Session::status(pid_t process) const {
+  auto found = statuses_.find(process);
+  if (found == statuses_.end()) return std::nullopt;
+  return found->second;
+}
+
+}  // namespace pastcone::replay

@@ -1,0 +1,36 @@
+// The processes of a replay, as the kernel sees them: the first one starts a session, and nothing leaves it. So whatever
+// becomes of the stage's tables, they can be found, looked at and ended.
+#pragma once
+
+#include <sys/types.h>
+
+#include <map>
+#include <optional>
+#include <vector>
+
+namespace pastcone::replay {
+
+class Session {
+ public:
+  explicit Session(pid_t leader) : leader_(leader) {}
+
+  /// All its processes that are not zombies.
+  std::vector<pid_t> processes() const;
+
+  /// What a thread is doing: 'R' running, 'S' asleep, 'Z' dead …; none: it is gone.
+  static std::optional<char> thread_state(pid_t thread);
+
+  /// Ends all of them.
+  void kill_all() const;
+
+  /// Collects the children that have ended. True if none is left.
+  bool reap();
+  /// How an ended process ended, as from waitpid.
+  std::optional<int> status(pid_t process) const;
+
+ private:
+  pid_t leader_;
+  std::map<pid_t, int> statuses_;
+};
+
+}  // namespace pastcone::replay

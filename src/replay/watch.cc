@@ -1,0 +1,143 @@
+#include "pastcone/replay/watch.h"
+
+#include <sys/wait.h>
+
+#include <cstring>
+#include <map>
+
+#include "pastcone/record/shared_stage.h"
+#include "pastcone/trace/processes.h"
+
+namespace pastcone::replay {
+namespace {
+
+using record::load;
+using stage::ThreadSlot;
+using stage::ThreadState;
+using stage::WaitKind;
+
+ThreadState state_of(const ThreadSlot& slot) { return static_cast<ThreadState>(load(slot.state)); }
+
+bool at_its_end(const ThreadSlot& slot) {
+  ThreadState state = state_of(slot);
+  return slot.events_size == 0 || state == ThreadState::kEnded || state == ThreadState::kAtEnd;
+}
+
+EventId event_of(const ThreadSlot& slot) {
+  return EventId(ThreadId(ProcessId(slot.process), slot.thread), load(slot.event));
+}
+
+std::string wait_text(const ThreadSlot& slot) {
+  switch (static_cast<WaitKind>(slot.wait_kind)) {
+    case WaitKind::kChannel:
+      return fmt::format("it waits for bytes of channel {} up to {} that nobody sends", slot.wait_for,
+                         slot.wait_position);
+    case WaitKind::kTurn:
+      return fmt::format("it waits for turn {} of group {} that does not come", slot.wait_position, slot.wait_for);
+    case WaitKind::kFile: return fmt::format("it waits for file {}", slot.wait_for);
+    case WaitKind::kOrder:
+      return fmt::format("it waits for access {} to object {} that does not come", slot.wait_position, slot.wait_for);
+    case WaitKind::kNone: break;
+  }
+  return "it waits for something that does not come";
+}
+
+std::string death_text(const ThreadSlot& slot, const Session& session) {
+  if (state_of(slot) == ThreadState::kNone) return "it was never started";
+  std::string how;
+  if (auto status = session.status(static_cast<pid_t>(slot.tid))) {
+    how = WIFSIGNALED(*status) ? fmt::format(" by {}", signal_name(static_cast<uint64_t>(WTERMSIG(*status))))
+                               : fmt::format(" with status {}", WEXITSTATUS(*status));
+  }
+  return fmt::format("it ended{} before its recording does", how);
+}
+
+/// The first of each process.
+template <typename Select, typename Text>
+std::vector<Divergence> one_per_process(const stage::View& stage, uint32_t threads, Select select, Text text) {
+  std::map<uint32_t, Divergence> found;
+  for (uint32_t index = 0; index < threads; ++index) {
+    const ThreadSlot& slot = stage.thread(index);
+    if (select(index)) found.try_emplace(slot.process, Divergence{event_of(slot), text(slot), 0});
+  }
+  std::vector<Divergence> result;
+  for (auto& [process, divergence] : found) result.push_back(std::move(divergence));
+  return result;
+}
+
+}  // namespace
+
+bool Watch::may_be_stuck() const {
+  const stage::Header& header = stage_.header();
+  uint32_t waiting = load(header.waiting_threads);
+  return waiting > 0 && waiting >= load(header.live_threads);
+}
+
+bool Watch::everybody_sleeps(const Session& session) {
+  std::set<pid_t> known;
+  bool somebody_waits = false;
+  for (uint32_t index = 0; index < threads_; ++index) {
+    const ThreadSlot& thread = slot(index);
+    ThreadState state = state_of(thread);
+    if (state == ThreadState::kNone || dead_.contains(index)) continue;
+    auto tid = static_cast<pid_t>(thread.tid);
+    known.insert(tid);
+    if (state != ThreadState::kRunning && state != ThreadState::kWaiting) continue;
+    std::optional<char> doing = Session::thread_state(tid);
+    if (!doing && state_of(thread) == state) {
+      dead_.insert(index);
+      continue;
+    }
+    if (state == ThreadState::kRunning || doing != 'S') return false;
+    somebody_waits = true;
+  }
+  // One that is just being started has no slot yet.
+  for (pid_t process : session.processes()) {
+    if (!known.contains(process)) return false;
+  }
+  return somebody_waits;
+}
+
+bool Watch::is_stuck(const Session& session) {
+  // Two rounds: in the first somebody may be asleep who is just about to be woken by one who is looked at later, asleep
+  // again by then. In the second he is awake, or has gone on and said so in `progress`.
+  uint32_t progress = load(stage_.header().progress);
+  return everybody_sleeps(session) && everybody_sleeps(session) && load(stage_.header().progress) == progress;
+}
+
+std::vector<Divergence> Watch::waiting() const {
+  return one_per_process(
+      stage_, threads_, [this](uint32_t index) { return state_of(slot(index)) == ThreadState::kWaiting; }, wait_text);
+}
+
+std::vector<Divergence> Watch::reported() const {
+  std::vector<Divergence> result;
+  for (uint32_t number = 1; number <= processes_; ++number) {
+    const stage::ProcessSlot& process = stage_.process(number);
+    if (load(process.diverged) == 0) continue;
+    std::string what(process.report, strnlen(process.report, sizeof process.report));
+    ThreadId thread(ProcessId(number), process.diverged_thread);
+    result.push_back({EventId(thread, load(process.diverged_event)), std::move(what), process.pc});
+  }
+  return result;
+}
+
+std::vector<Divergence> Watch::died(const Session& session) const {
+  return one_per_process(
+      stage_, threads_, [this](uint32_t index) { return dead_.contains(index); },
+      [&](const ThreadSlot& thread) { return death_text(thread, session); });
+}
+
+std::vector<Divergence> Watch::unfinished(const Session& session) const {
+  return one_per_process(
+      stage_, threads_, [this](uint32_t index) { return !at_its_end(slot(index)); },
+      [&](const ThreadSlot& thread) { return death_text(thread, session); });
+}
+
+uint64_t Watch::unfinished_threads() const {
+  uint64_t count = 0;
+  for (uint32_t index = 0; index < threads_; ++index) count += at_its_end(slot(index)) ? 0 : 1;
+  return count;
+}
+
+}  // namespace pastcone::replay

@@ -1,0 +1,47 @@
+// Who is where: looks at the threads of a replay and finds out whether anybody can still go on, and at the end who did not
+// arrive. Knows the stage and the kernel's view of the processes; starts and ends nothing.
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <vector>
+
+#include "pastcone/replay/director.h"
+#include "pastcone/replay/session.h"
+#include "pastcone/stage/layout.h"
+
+namespace pastcone::replay {
+
+class Watch {
+ public:
+  /// `threads`: slots of the thread table that are in use.
+  Watch(const stage::View& stage, uint32_t processes, uint32_t threads)
+      : stage_(stage), processes_(processes), threads_(threads) {}
+
+  /// Whether all threads seem to wait; cheap, and wrong at times in either direction.
+  bool may_be_stuck() const;
+
+  /// Whether certainly no thread can go on, though some have not reached their end: every one of them sleeps in a wait, and
+  /// nothing changed while all were looked at, twice. Threads that died without saying so do not count.
+  bool is_stuck(const Session& session);
+
+  /// Those that wait now: one per process. For when is_stuck().
+  std::vector<Divergence> waiting() const;
+
+  /// What the processes reported themselves; those that is_stuck() found dead; and, at the end, all that did not reach the
+  /// end of their recording. One per process.
+  std::vector<Divergence> reported() const;
+  std::vector<Divergence> died(const Session& session) const;
+  std::vector<Divergence> unfinished(const Session& session) const;
+  uint64_t unfinished_threads() const;
+
+ private:
+  bool everybody_sleeps(const Session& session);
+  const stage::ThreadSlot& slot(uint32_t index) const { return stage_.thread(index); }
+
+  stage::View stage_;
+  uint32_t processes_, threads_;
+  std::set<uint32_t> dead_;  ///< slots whose thread died while it was running
+};
+
+}  // namespace pastcone::replay

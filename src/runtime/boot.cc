@@ -1,0 +1,449 @@
+// The beginning of every program image: the kernel has started the runtime in the program's place; it maps the program,
+// gives it the stack the kernel would have given it, and lets it go. In replay all of that comes from the recording.
+#include "boot.h"
+
+#include <elf.h>
+#include <initializer_list>
+
+#include "call.h"
+#include "files.h"
+#include "loader.h"
+#include "text.h"
+#include "turn.h"
+#include "waits.h"
+
+namespace pastcone::runtime {
+
+Globals g;
+static Process first_process;
+static Target target;
+
+namespace {
+
+constexpr u64 kProgramBase = 0x555555554000;  // where the kernel puts position-independent programs without randomization
+
+struct KernelStack {
+  u64 argc;
+  char** argv;
+  char** envp;
+  Elf64_auxv_t* auxv;
+
+  u64 aux(u64 type) const {
+    for (auto* a = auxv; a->a_type != AT_NULL; ++a)
+      if (a->a_type == type) return a->a_un.a_val;
+    return 0;
+  }
+};
+KernelStack kernel_stack;
+Thread* first_thread;
+
+[[noreturn]] void die(const char* why) {
+  char line[512];
+  Text text(line, sizeof line);
+  text << "pastcone: cannot start " << (target.path[0] ? target.path : "the program") << ": " << why << "\n";
+  sys(__NR_write, 2, line, text.size());
+  sys(__NR_exit_group, 127);
+  __builtin_unreachable();
+}
+
+u64 parse_number(const char*& s) {
+  u64 n = 0;
+  while (*s >= '0' && *s <= '9') n = n * 10 + (u64)(*s++ - '0');
+  return n;
+}
+
+/// Finds a symbol of the kernel's vDSO.
+u64 vdso_symbol(u64 vdso, const char* name) {
+  if (!vdso) return 0;
+  auto& header = *(Elf64_Ehdr*)vdso;
+  auto* segments = (Elf64_Phdr*)(vdso + header.e_phoff);
+  u64 dynamic = 0, bias = vdso;
+  for (int i = 0; i < header.e_phnum; ++i) {
+    if (segments[i].p_type == PT_LOAD) bias = vdso + segments[i].p_offset - segments[i].p_vaddr;
+    if (segments[i].p_type == PT_DYNAMIC) dynamic = vdso + segments[i].p_offset;
+  }
+  if (!dynamic) return 0;
+  Elf64_Sym* symbols = nullptr;
+  const char* strings = nullptr;
+  u32* hash = nullptr;
+  u32* gnu_hash = nullptr;
+  for (auto* d = (Elf64_Dyn*)dynamic; d->d_tag != DT_NULL; ++d) {
+    u64 at = bias + d->d_un.d_ptr;
+    if (d->d_tag == DT_SYMTAB) symbols = (Elf64_Sym*)at;
+    if (d->d_tag == DT_STRTAB) strings = (const char*)at;
+    if (d->d_tag == DT_HASH) hash = (u32*)at;
+    if (d->d_tag == DT_GNU_HASH) gnu_hash = (u32*)at;
+  }
+  if (!symbols || !strings) return 0;
+  u32 count = hash ? hash[1] : 0;
+  if (!hash && gnu_hash) {
+    // The number of symbols is behind the last chain.
+    u32* buckets = (u32*)((u64*)(gnu_hash + 4) + gnu_hash[2]);
+    u32* chains = buckets + gnu_hash[0];
+    for (u32 i = 0; i < gnu_hash[0]; ++i) count = max(count, buckets[i]);
+    if (count) {
+      while (!(chains[count - gnu_hash[1]] & 1)) ++count;
+      ++count;
+    }
+  }
+  for (u32 i = 0; i < count; ++i)
+    if (symbols[i].st_shndx && equal(strings + symbols[i].st_name, name)) return bias + symbols[i].st_value;
+  return 0;
+}
+
+void find_xsave_size() {
+  u32 a = 0xd, b = 0, c = 0, d = 0;
+  asm volatile("cpuid" : "+a"(a), "=b"(b), "+c"(c), "=d"(d));
+  g.xsave_size = b;
+  u32 low, high;
+  asm volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+  g.xsave_mask = (u64)high << 32 | low;
+}
+
+bool read_all(int fd, void* to, u64 n) {
+  auto at = (char*)to;
+  while (n) {
+    long got = sys(__NR_read, fd, at, n);
+    if (got <= 0) return false;
+    at += got;
+    n -= (u64)got;
+  }
+  return true;
+}
+
+/// What the image before this one left for us.
+void take_handoff(Thread& t) {
+  Process& p = *t.process;
+  int fd = own_fd(kFdHandoff);
+  HandoffHeader h;
+  if (!read_all(fd, &h, sizeof h) || !read_all(fd, target.path, h.strings)) die("its handover is damaged");
+  u64 n = strlen(target.path) + 1;
+  memcpy(target.name, target.path + n, h.strings - n);
+  p.number = h.process;
+  p.pid = h.pid;
+  p.parent_pid = h.parent_pid;
+  p.exec_count = h.exec_count + 1;
+  t.number = h.thread;
+  t.tid = h.tid;
+  t.signals.mask = h.mask;
+  t.log = h.log;
+  for (u32 i = 0; i < h.fd_count; ++i) {
+    HandoffFd entry;
+    if (!read_all(fd, &entry, sizeof entry)) die("its handover is damaged");
+    set_fd_raw(entry.fd, entry.entry);
+  }
+  sys(__NR_close, fd);
+}
+
+/// The chunk windows, or the feed's mappings, of a log that was handed over.
+void map_log(Thread& t) {
+  Log& log = t.log;
+  if (g.replay) {
+    map_feed(t);
+    return;
+  }
+  u64 slot = kSlotsBase + t.slot * kSlotSize;
+  for (auto* w : {&log.events, &log.data}) {
+    if (!w->open) continue;
+    char* at = (char*)(slot + (w == &log.events ? kSlotEvents : kSlotData));
+    sys(__NR_mmap, at, format::kChunkSize, kProtRead | kProtWrite, kMapShared | kMapFixed, own_fd(stage::kFdTrace),
+        (u64)w->chunk * format::kChunkSize);
+    w->base = at;
+  }
+}
+
+/// The first image of a recording: the recorder says what to run.
+void take_tool_handoff(Process& p) {
+  auto& slot = g.stage.process(p.number);
+  u64 offset = (u64)(slot.handoff_chunk - 1) * format::kChunkSize;
+  stage::Handoff h{};
+  int fd = own_fd(stage::kFdTrace);
+  if (sys(__NR_pread64, fd, &h, sizeof h, offset) != sizeof h || h.magic != stage::kHandoffMagic)
+    die("the recorder's handover is damaged");
+  sys(__NR_pread64, fd, target.path, sizeof target.path - 1, offset + h.path);
+  sys(__NR_pread64, fd, target.name, sizeof target.name - 1, offset + h.name);
+}
+
+// --- the program's stack -------------------------------------------------------------------------------------------------
+
+/// Everything the program finds on its stack: from the kernel's (record) or the recording (replay).
+struct Start {
+  format::ExecInfo info;
+  const char* strings;  ///< path, name, cwd, arguments, environment
+  const u64* auxv;
+};
+
+const char* after(const char* s) { return s + strlen(s) + 1; }
+
+/// Lays out the initial stack below `top`, in the kernel's order, and returns the stack pointer.
+u64 build_stack(const Start& start) {
+  const char* name = after(start.strings);
+  const char* cwd = after(name);
+  const char* arguments = after(cwd);
+  u64 argument_bytes = (u64)(start.strings + start.info.strings - arguments);
+  u64 at = start.info.stack_top - 8;
+  *(u64*)at = 0;
+  at -= strlen(name) + 1;
+  u64 name_at = at;
+  memcpy((void*)at, name, strlen(name) + 1);
+  at -= argument_bytes;
+  u64 strings_at = at;
+  memcpy((void*)at, arguments, argument_bytes);
+  at = (at - 16) & ~u64{15};
+  u64 platform_at = at;
+  memcpy((void*)at, "x86_64", 7);
+  at -= 16;
+  u64 random_at = at;
+  memcpy((void*)at, start.info.random, 16);
+
+  u64 words = 1 + start.info.argc + 1 + start.info.envc + 1 + 2 * start.info.auxc;
+  at = (at - 8 * words) & ~u64{15};
+  auto* out = (u64*)at;
+  *out++ = start.info.argc;
+  const char* s = (const char*)strings_at;
+  for (u32 i = 0; i < start.info.argc; ++i, s = after(s)) *out++ = (u64)s;
+  *out++ = 0;
+  for (u32 i = 0; i < start.info.envc; ++i, s = after(s)) *out++ = (u64)s;
+  *out++ = 0;
+  for (u32 i = 0; i < start.info.auxc; ++i) {
+    u64 type = start.auxv[2 * i], value = start.auxv[2 * i + 1];
+    if (type == AT_RANDOM) value = random_at;
+    if (type == AT_EXECFN) value = name_at;
+    if (type == AT_PLATFORM) value = platform_at;
+    *out++ = type;
+    *out++ = value;
+  }
+  return at;
+}
+
+/// What the kernel gave the runtime, turned into what it would have given the program. In far memory, as the stack is
+/// about to be overwritten.
+Start describe_start(const Image& program, const Image& interpreter, u32 program_file, u32 interpreter_file) {
+  Start start{};
+  auto& k = kernel_stack;
+  u64 bytes = strlen(target.path) + strlen(target.name) + 4096 + 3;
+  for (u64 i = 0; i < k.argc; ++i) bytes += strlen(k.argv[i]) + 1;
+  u64 envc = 0;
+  for (char** e = k.envp; *e; ++e) {
+    if (starts_with(*e, stage::kVariable)) continue;
+    bytes += strlen(*e) + 1;
+    ++envc;
+  }
+  auto* strings = (char*)far_map(bytes, kProtRead | kProtWrite, kMapPrivate | kMapAnonymous, -1, 0);
+  char* out = strings;
+  auto append = [&](const char* s) {
+    u64 n = strlen(s) + 1;
+    memcpy(out, s, n);
+    out += n;
+  };
+  append(target.path);
+  append(target.name);
+  char cwd[4096];
+  if (sys(__NR_getcwd, cwd, sizeof cwd) <= 0) cwd[0] = 0;
+  append(cwd);
+  for (u64 i = 0; i < k.argc; ++i) append(k.argv[i]);
+  for (char** e = k.envp; *e; ++e)
+    if (!starts_with(*e, stage::kVariable)) append(*e);
+
+  auto* auxv = (u64*)far_map(kPage, kProtRead | kProtWrite, kMapPrivate | kMapAnonymous, -1, 0);
+  u32 auxc = 0;
+  for (auto* a = k.auxv;; ++a) {
+    u64 value = a->a_un.a_val;
+    switch (a->a_type) {
+      case AT_SYSINFO_EHDR: continue;  // no vDSO: every clock reading is a call
+      case AT_RSEQ_FEATURE_SIZE: case AT_RSEQ_ALIGN: continue;
+      case AT_PHDR: value = program.headers; break;
+      case AT_PHNUM: value = program.header_count; break;
+      case AT_BASE: value = interpreter.base; break;
+      case AT_ENTRY: value = program.entry; break;
+      default: break;
+    }
+    auxv[2 * auxc] = a->a_type;
+    auxv[2 * auxc + 1] = value;
+    ++auxc;
+    if (a->a_type == AT_NULL) break;
+  }
+  auto* execfn = (const char*)k.aux(AT_EXECFN);
+  start.info.argc = (u32)k.argc;
+  start.info.envc = (u32)envc;
+  start.info.auxc = auxc;
+  start.info.strings = (u32)(out - strings);
+  start.info.program_file = program_file;
+  start.info.interpreter_file = interpreter_file;
+  start.info.program_base = program.base;
+  start.info.interpreter_base = interpreter.base;
+  start.info.entry = interpreter.entry ? interpreter.entry : program.entry;
+  start.info.stack_top = page_up((u64)execfn + strlen(execfn));
+  start.info.brk = program.end;
+  start.info.ignored = kernel_ignored();
+  start.info.blocked = kernel_mask();
+  memcpy(start.info.random, (void*)k.aux(AT_RANDOM), 16);
+  start.strings = strings;
+  start.auxv = auxv;
+  return start;
+}
+
+void write_exec(Log& log, const Start& start) {
+  log.payload(&start.info, sizeof start.info);
+  log.payload(start.strings, start.info.strings);
+  log.payload(start.auxv, start.info.auxc * 16);
+  log.begin();
+  log.byte((u8)Op::kExec);
+  log.varint(sizeof start.info + start.info.strings + start.info.auxc * 16);
+  log.hash.bytes(&start.info, sizeof start.info);
+  log.check();
+  ++log.event_count;
+  log.commit();
+}
+
+Start read_exec(Thread& t) {
+  Log& log = t.log;
+  if (log.at_end()) end_of_log(t);
+  if (log.read_byte() != (u8)Op::kExec) diverge(t, "no program starts here in the recording");
+  u64 size = log.read_varint();
+  const char* bytes = log.read_payload(size);
+  if (!bytes || size < sizeof(format::ExecInfo)) end_of_log(t);
+  Start start{};
+  memcpy(&start.info, bytes, sizeof start.info);
+  start.strings = bytes + sizeof start.info;
+  // The auxiliary vector may be unaligned in the stream.
+  auto* auxv = (u64*)far_map(kPage, kProtRead | kProtWrite, kMapPrivate | kMapAnonymous, -1, 0);
+  memcpy(auxv, start.strings + start.info.strings, start.info.auxc * 16);
+  start.auxv = auxv;
+  log.hash.bytes(&start.info, sizeof start.info);
+  log.read_byte();
+  ++log.event_count;
+  return start;
+}
+
+// --- loading ----------------------------------------------------------------------------------------------------------------
+
+int open_or_die(const char* path) {
+  long fd = sys(__NR_open, path, 02000000, 0);
+  if (is_error(fd)) die(fd == -EACCES ? "no permission to read it" : "it cannot be opened");
+  return (int)fd;
+}
+
+Start load_recorded(Thread& t) {
+  int fd = own_fd(kFdProgram);
+  Stat s{};
+  bool given = !sys(__NR_fstat, fd, &s);
+  if (!given) fd = open_or_die(target.path);
+  Image program{}, interpreter{};
+  char link[64];
+  Text(link, sizeof link) << "/proc/self/fd/" << fd;
+  long n = sys(__NR_readlink, link, target.path, sizeof target.path - 1);
+  if (n > 0) target.path[n] = 0;  // as /proc/self/exe would have it
+  u32 program_file = file_id(fd, true), interpreter_file = 0;
+  if (load_image(fd, program_file, 0, kProgramBase, program)) die("it cannot be mapped");
+  sys(__NR_close, fd);
+  if (program.interpreter[0]) {
+    fd = open_or_die(program.interpreter);
+    interpreter_file = file_id(fd, true);
+    if (load_image(fd, interpreter_file, 0, 0, interpreter)) die("its interpreter cannot be mapped");
+    sys(__NR_close, fd);
+  }
+  Start start = describe_start(program, interpreter, program_file, interpreter_file);
+  write_exec(t.log, start);
+  return start;
+}
+
+Start load_replayed(Thread& t) {
+  Start start = read_exec(t);
+  auto load = [&](u32 file, u64 base, const char* what) {
+    int fd = open_file(file);
+    if (fd < 0) diverge(t, "a file of the recording cannot be opened", file, fd, what);
+    Image image{};
+    if (long e = load_image(fd, file, base, 0, image)) diverge(t, "a program cannot be mapped", 0, e, what);
+    sys(__NR_close, fd);
+  };
+  load(start.info.program_file, start.info.program_base, "program");
+  if (start.info.interpreter_file) load(start.info.interpreter_file, start.info.interpreter_base, "interpreter");
+  return start;
+}
+
+void set_name(const char* path) {
+  const char* base = path;
+  for (const char* s = path; *s; ++s)
+    if (*s == '/') base = s + 1;
+  sys(__NR_prctl, 15, base, 0, 0, 0);
+}
+
+[[noreturn]] void boot_on_stack(void*) {
+  Thread& t = *first_thread;
+  Process& p = *t.process;
+  bool continued = !is_error(sys(__NR_fcntl, own_fd(kFdHandoff), 1, 0));
+  if (continued) {
+    take_handoff(t);
+    map_log(t);
+  } else {
+    t.number = 1;
+    if (g.replay) {
+      begin_replay_thread(t);
+    } else {
+      take_tool_handoff(p);
+      p.pid = t.tid = (u32)sys(__NR_getpid);
+      open_log(p.number, 1);
+      g.stage.process(p.number).pid = p.pid;
+      g.stage.process(p.number).threads = 1;
+      scan_fds();
+      record_start(t, 0, 0, 0, format::kStartProcess | format::kStartRoot);
+    }
+  }
+  p.threads = 1;
+  install_fault_handlers();
+  Start start = g.replay ? load_replayed(t) : load_recorded(t);
+  const char* path = start.strings;
+  Text(p.program, sizeof p.program) << path;
+  p.brk_start = p.brk_end = start.info.brk;
+  g.stage.process(p.number).state = (u32)stage::ProcessState::kRunning;
+  set_name(after(path));
+  set_up_signals(t, start.info.ignored, start.info.blocked);
+
+  u64 stack = build_stack(start);
+  Frame frame{};
+  frame.rip = start.info.entry;
+  frame.rsp = stack;
+  frame.flags = 0x202;
+  arm_dispatch();
+  sync_kernel_mask(t);
+  runtime_leave(&frame);
+}
+
+}  // namespace
+
+extern "C" void runtime_boot(u64* sp) {
+  auto& k = kernel_stack;
+  k.argc = *sp;
+  k.argv = (char**)(sp + 1);
+  k.envp = k.argv + k.argc + 1;
+  char** e = k.envp;
+  const char* variable = nullptr;
+  for (; *e; ++e)
+    if (starts_with(*e, stage::kVariable)) variable = *e + sizeof stage::kVariable - 1;
+  k.auxv = (Elf64_auxv_t*)(e + 1);
+  if (!variable) die("this is pastcone's runtime; use: pastcone record -- COMMAND");
+  g.fd_base = (int)parse_number(variable);
+  ++variable;
+  u32 number = (u32)parse_number(variable);
+
+  long mapped = sys(__NR_mmap, kStageBase, stage::kStageSize, kProtRead | kProtWrite,
+                    kMapShared | kMapFixed | kMapNoReserve, own_fd(stage::kFdStage), 0);
+  if (mapped != (long)kStageBase) die("the stage cannot be mapped");
+  g.stage.base = (char*)kStageBase;
+  auto& header = g.stage.header();
+  if (header.magic != stage::kMagic || header.version != stage::kVersion) die("the stage is of another version");
+  g.replay = header.mode == stage::Mode::kReplay;
+  g.far_next = kFarBase;
+  u64 vdso = k.aux(AT_SYSINFO_EHDR);
+  g.vdso_clock_gettime = vdso_symbol(vdso, "__vdso_clock_gettime");
+  find_xsave_size();
+
+  first_process.number = number;
+  first_process.group = 0;
+  first_thread = allocate_thread(&first_process, 1);
+  enter_thread(first_thread);
+  runtime_on_stack(first_thread->stack_top, boot_on_stack, nullptr);
+}
+
+}  // namespace pastcone::runtime

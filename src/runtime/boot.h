@@ -1,0 +1,31 @@
+// What passes from one program image of a process to the next, through a pipe: memory does not survive exec.
+#pragma once
+
+#include "call.h"
+
+namespace pastcone::runtime {
+
+inline constexpr int kFdHandoff = stage::kFdCount, kFdProgram = stage::kFdCount + 1;  // after fd_base; not in every image
+
+struct HandoffFd {
+  i32 fd;
+  Fd entry;
+};
+
+/// First in the pipe; then path and name (NUL-terminated, `strings` bytes), then fd_count HandoffFd.
+struct HandoffHeader {
+  u32 strings;
+  u32 fd_count;
+  u32 thread, process, pid, parent_pid, tid, group;
+  u64 mask, captured;
+  u64 exec_count;
+  Log log;
+};
+
+/// The program to load next, as exec or the recorder said.
+struct Target {
+  char path[4096];
+  char name[4096];
+};
+
+}  // namespace pastcone::runtime

@@ -1,0 +1,364 @@
+#include "channels.h"
+
+#include "messages.h"
+#include "waits.h"
+
+namespace pastcone::runtime {
+namespace {
+
+constexpr long kAgain = -1011;          ///< in the log: it would have blocked, and was tried again
+constexpr long kContinue = -0x100000;   ///< kContinue - n: n bytes went, the rest was tried again
+constexpr u64 kPeek = 2, kDontWait = 0x40, kTruncate = 0x20;
+
+bool is_socket_call(u32 number) {
+  return number == __NR_sendto || number == __NR_recvfrom || number == __NR_sendmsg || number == __NR_recvmsg ||
+         number == __NR_sendmmsg || number == __NR_recvmmsg;
+}
+
+u64 message_flags(Call& c) {
+  switch (c.number) {
+    case __NR_sendto: case __NR_recvfrom: case __NR_sendmmsg: case __NR_recvmmsg: return c.a[3];
+    case __NR_sendmsg: case __NR_recvmsg: return c.a[2];
+    default: return 0;
+  }
+}
+
+bool is_shared(const Fd& fd) { return load(g.stage.connection(fd.object).holders[fd.end]) > 1; }
+
+bool is_nonblocking(Call& c) {
+  return (message_flags(c) & kDontWait) || (sys(__NR_fcntl, c.fd(), 3, 0) & 04000);
+}
+
+void write_offset(Log& log, u64 position) {
+  log.begin();
+  log.byte((u8)Op::kOffset);
+  log.varint(position);
+  log.commit();
+}
+
+bool read_offset(Thread& t, u64& position) {
+  if (t.log.peek() != Op::kOffset) return false;
+  t.log.read_byte();
+  position = t.log.read_varint();
+  return true;
+}
+
+/// The call for just one of a list of messages.
+long send_once(Call& c, bool may_wait, bool shared, const Buffers& buffers) {
+  if (c.number == __NR_sendmmsg) {
+    return may_wait ? blocking(c.t, __NR_sendmsg, c.a[0], c.a[1], c.a[3])
+                    : sys(__NR_sendmsg, c.a[0], c.a[1], c.a[3] | kDontWait);
+  }
+  if (may_wait) return raw_blocking(c);
+  if (!shared) return raw(c);
+  if (c.number == __NR_sendmsg) return sys(__NR_sendmsg, c.a[0], c.a[1], c.a[2] | kDontWait);
+  // Only the rest of what the program gave, and without waiting.
+  Iovec rest[16];
+  u32 n = 0;
+  for (u32 i = 0; i < buffers.count && n < 16; ++i)
+    if (buffers.of[i].length) rest[n++] = buffers.of[i];
+  if (is_socket_call(c.number)) {
+    MessageHeader m{};
+    m.vectors = (u64)rest;
+    m.vector_count = n;
+    return sys(__NR_sendmsg, c.a[0], &m, message_flags(c) | kDontWait);
+  }
+  long result = sys(__NR_pwritev2, c.a[0], rest, n, -1, 0, 8);  // RWF_NOWAIT
+  if (result == -EOPNOTSUPP) result = sys(__NR_writev, c.a[0], rest, n);
+  return result;
+}
+
+void write_send(Call& c, u32 channel, u64 length) {
+  begin_item(c, Shape::kSend);
+  c.log().varint(channel);
+  c.log().varint(length);
+  finish_item(c);
+}
+
+long record_send(Call& c, const Fd& fd, Buffers& buffers) {
+  u32 channel = channel_sent(fd);
+  auto& direction = direction_sent(fd);
+  u64 length = buffers.total;
+  if (!is_shared(fd)) {
+    write_send(c, channel, length);
+    c.t.head_written = true;
+    long result = send_once(c, true, false, buffers);
+    c.t.head_written = false;
+    if (result > 0) direction.sent += (u64)result;
+    if (result != (long)length) record_correction(c, result);
+    return result;
+  }
+  bool waits = !is_nonblocking(c);
+  u64 done = 0;
+  for (;;) {
+    long result;
+    {
+      SharedLock lock(direction.send_lock, c.t.tid);
+      write_offset(c.log(), direction.sent);
+      write_send(c, channel, buffers.total);
+      result = send_once(c, false, true, buffers);
+      if (result > 0) direction.sent += (u64)result;
+      bool more = waits && (result == -EAGAIN || (result > 0 && (u64)result < buffers.total));
+      if (more) record_correction(c, result > 0 ? kContinue - result : kAgain);
+      else if (result != (long)buffers.total) record_correction(c, result);
+      if (!more) return is_error(result) && done ? (long)done : (long)done + result;
+    }
+    if (result > 0) {
+      done += (u64)result;
+      buffers.skip((u64)result);
+    }
+    struct { i32 fd; u16 events, revents; } ready{(i32)c.fd(), 4, 0};
+    c.t.head_written = true;
+    long waited = blocking(c.t, __NR_poll, (u64)&ready, 1, (u64)-1);
+    c.t.head_written = false;
+    if (waited == -EINTR) {
+      long outcome = done ? (long)done : -EINTR;
+      record_correction(c, outcome);
+      return outcome;
+    }
+  }
+}
+
+long replay_send(Call& c, const Fd& fd, Buffers& buffers) {
+  auto& direction = direction_sent(fd);
+  u64 done = 0;
+  for (;;) {
+    u64 position = 0;
+    take_turn_before(c.t);
+    bool shared = read_offset(c.t, position);
+    expect_item(c, 1 << (int)Shape::kSend);
+    u32 channel = (u32)c.log().read_varint();
+    u64 length = c.log().read_varint();
+    expect_check(c);
+    if (channel != channel_sent(fd)) diverge(c.t, "sends on another channel", channel, channel_sent(fd));
+    if (length != buffers.total) diverge(c.t, "sends another number of bytes", (i64)length, (i64)buffers.total);
+    if (!shared) position = direction.sent;
+    // The bytes first: others may wait for them before our own turn comes again.
+    long result = peek_correction(c, (long)length);
+    long sent = result <= kContinue ? kContinue - result : result;
+    if (sent > 0) {
+      store_bytes(c.t, channel, position, buffers, (u64)sent);
+      buffers.skip((u64)sent);
+    }
+    take_turn_behind(c.t);
+    result = corrected(c, result);
+    if (result == kAgain || result <= kContinue) {
+      if (result <= kContinue) done += (u64)(kContinue - result);
+      take_turn_behind(c.t);
+      if (c.log().peek() == Op::kCorrect) return corrected(c, 0);
+      continue;
+    }
+    return is_error(result) && done ? (long)done : (long)done + result;
+  }
+}
+
+}  // namespace
+
+SharedLock::SharedLock(u32& word, u32 tid) : word_(word) {
+  for (int spins = 0; !swap_if(word, 0u, tid); ++spins) {
+    if (spins < 100) {
+      __builtin_ia32_pause();
+      continue;
+    }
+    u32 owner = load(word);
+    if (!owner) continue;
+    Timespec wait{0, 10'000'000};
+    long result = futex_wait(word, owner, &wait);
+    if (result == -ETIMEDOUT && sys(__NR_tkill, owner, 0) == -ESRCH && swap_if(word, owner, tid)) break;
+  }
+}
+
+SharedLock::~SharedLock() {
+  store(word_, 0u);
+  futex_wake(word_, 1);
+}
+
+u32 new_connection(stage::ConnectionKind kind, bool claimed) {
+  u32 number = add(g.stage.header().next_connection, 1u) + 1;
+  if (number >= stage::kMaxConnections) {
+    stop_recording(format::StopReason::kLimit);
+    return 0;
+  }
+  auto& connection = g.stage.connection(number);
+  connection.kind = (u32)kind;
+  connection.claimed = claimed;
+  connection.direction[0].outside_from = connection.direction[1].outside_from = ~u64{0};
+  return number;
+}
+
+long send_on_channel(Call& c, const Fd& fd, Buffers& buffers) {
+  if (c.number == __NR_sendmsg || c.number == __NR_sendmmsg) note_passed_fds(c);
+  long result = g.replay ? replay_send(c, fd, buffers) : record_send(c, fd, buffers);
+  if (c.number == __NR_sendmmsg && result >= 0) {
+    u32 length = (u32)result;
+    write_memory(c.a[1] + sizeof(MessageHeader), &length, 4);
+    return 1;
+  }
+  return result;
+}
+
+// --- receiving -----------------------------------------------------------------------------------------------------------
+
+namespace {
+
+long receive_once(Call& c, bool may_wait, const Buffers& buffers) {
+  u64 flags = message_flags(c);
+  if (c.number == __NR_recvmmsg) {
+    return may_wait ? blocking(c.t, __NR_recvmsg, c.a[0], c.a[1], flags & 0xffff)
+                    : sys(__NR_recvmsg, c.a[0], c.a[1], (flags & 0xffff) | kDontWait);
+  }
+  if (may_wait) return raw_blocking(c);
+  if (c.number == __NR_recvmsg) return sys(__NR_recvmsg, c.a[0], c.a[1], flags | kDontWait);
+  if (c.number == __NR_recvfrom)
+    return sys(__NR_recvfrom, c.a[0], c.a[1], c.a[2], flags | kDontWait, c.a[4], c.a[5]);
+  long result = sys(__NR_preadv2, c.a[0], buffers.of, buffers.count, -1, 0, 8);  // RWF_NOWAIT
+  if (result == -EOPNOTSUPP) {
+    struct { i32 fd; u16 events, revents; } ready{(i32)c.fd(), 1, 0};
+    result = sys(__NR_poll, &ready, 1, 0);
+    result = result > 0 ? sys(__NR_readv, c.a[0], buffers.of, buffers.count) : -EAGAIN;
+  }
+  return result;
+}
+
+bool has_header(Call& c) { return c.number == __NR_recvmsg || c.number == __NR_recvmmsg; }
+
+void write_receive(Call& c, u32 channel, long result) {
+  if (has_header(c)) {
+    Exchange x(c, false, nullptr, 0);
+    message_outs(c, x, result);
+    u64 size = x.count();
+    begin_item(c, Shape::kMessage);
+    c.log().varint(channel);
+    c.log().zigzag(result);
+    c.log().varint(size);
+  } else {
+    begin_item(c, Shape::kReceive);
+    c.log().varint(channel);
+    c.log().zigzag(result);
+  }
+  finish_item(c);
+}
+
+long record_receive(Call& c, const Fd& fd, Buffers& buffers) {
+  auto& direction = direction_received(fd);
+  bool peek = message_flags(c) & kPeek;
+  bool shared = is_shared(fd);
+  long result;
+  u64 position;
+  if (!shared) {
+    result = receive_once(c, true, buffers);
+    position = direction.received;
+    if (result > 0 && !peek) direction.received += (u64)result;
+  } else {
+    bool waits = !is_nonblocking(c);
+    for (;;) {
+      {
+        SharedLock lock(direction.receive_lock, c.t.tid);
+        result = receive_once(c, false, buffers);
+        position = direction.received;
+        if (result > 0 && !peek) direction.received += (u64)result;
+      }
+      if (result != -EAGAIN || !waits) break;
+      struct { i32 fd; u16 events, revents; } ready{(i32)c.fd(), 1, 0};
+      if (blocking(c.t, __NR_poll, (u64)&ready, 1, (u64)-1) == -EINTR) {
+        result = interrupted(c);
+        break;
+      }
+    }
+  }
+  bool claimed = load(g.stage.connection(fd.object).claimed) && position + (u64)max(result, 0l) <= load(direction.outside_from);
+  if (!claimed) {
+    record_result(c, result, stored_outs);
+    return result;
+  }
+  if (result > 0 && (shared || peek)) write_offset(c.log(), position);
+  write_receive(c, channel_received(fd), result);
+  return result;
+}
+
+long replay_receive(Call& c, const Fd& fd, Buffers& buffers) {
+  auto& direction = direction_received(fd);
+  bool peek = message_flags(c) & kPeek;
+  u64 position = direction.received;
+  take_turn_before(c.t);
+  read_offset(c.t, position);
+  Shape shape = expect_item(c, 1 << (int)Shape::kOut | 1 << (int)Shape::kReceive | 1 << (int)Shape::kMessage);
+  if (shape == Shape::kOut) {
+    long result = finish_out(c, stored_outs);
+    if (result > 0 && !peek) direction.received += (u64)result;
+    return result;
+  }
+  u32 channel = (u32)c.log().read_varint();
+  long result = c.log().read_zigzag();
+  u64 size = shape == Shape::kMessage ? c.log().read_varint() : 0;
+  expect_check(c);
+  if (channel != channel_received(fd)) diverge(c.t, "receives on another channel", channel, channel_received(fd));
+  if (result > 0) {
+    fetch_bytes(c.t, channel, position, buffers, (u64)result);
+    if (!peek) direction.received = position + (u64)result;
+  }
+  if (shape == Shape::kMessage) {
+    const char* bytes = c.log().read_payload(size);
+    if (!bytes) end_of_log(c.t);
+    Exchange x(c, true, bytes, size);
+    message_outs(c, x, result);
+  } else if (c.number == __NR_recvfrom && result >= 0 && c.a[4] && c.a[5]) {
+    u32 none = 0;  // a stream names no sender
+    write_memory(c.a[5], &none, 4);
+  }
+  return result;
+}
+
+}  // namespace
+
+long receive_on_channel(Call& c, const Fd& fd, Buffers& buffers) {
+  long result = g.replay ? replay_receive(c, fd, buffers) : record_receive(c, fd, buffers);
+  if (has_header(c)) take_passed_fds(c, result);
+  if (c.number == __NR_recvmmsg && result >= 0) {
+    u32 length = (u32)result;
+    write_memory(c.a[1] + sizeof(MessageHeader), &length, 4);
+    return 1;
+  }
+  return result;
+}
+
+// --- the store -------------------------------------------------------------------------------------------------------------
+
+void store_bytes(Thread& t, u32 channel, u64 position, const Buffers& buffers, u64 n) {
+  auto& connection = g.stage.connection(channel / 2);
+  auto& direction = connection.direction[channel % 2];
+  // Several may share this end: bytes enter the store in the order they were sent.
+  wait_for(t, connection.futex, stage::WaitKind::kChannel, channel, position,
+           [&] { return load(direction.sent) >= position; });
+  u64 at = position;
+  each_part(buffers, n, [&](u64 base, u64 length) {
+    u64 keep = at < direction.store_size ? min(length, direction.store_size - at) : 0;
+    for (u64 done = 0; done < keep;) {
+      long written = sys(__NR_pwrite64, own_fd(stage::kFdStore), base + done, keep - done,
+                         direction.store_offset + at + done);
+      if (written <= 0) diverge(t, "the channel store cannot be written", 0, written);
+      done += (u64)written;
+    }
+    at += length;
+  });
+  store(direction.sent, position + n);
+  publish(connection.futex);
+}
+
+void fetch_bytes(Thread& t, u32 channel, u64 position, const Buffers& buffers, u64 n) {
+  auto& connection = g.stage.connection(channel / 2);
+  auto& direction = connection.direction[channel % 2];
+  wait_for(t, connection.futex, stage::WaitKind::kChannel, channel, position + n,
+           [&] { return load(direction.sent) >= position + n; });
+  u64 at = direction.store_offset + position;
+  each_part(buffers, n, [&](u64 base, u64 length) {
+    for (u64 done = 0; done < length;) {
+      long got = sys(__NR_pread64, own_fd(stage::kFdStore), base + done, length - done, at + done);
+      if (got <= 0) diverge(t, "the channel store cannot be read", (i64)length, got);
+      done += (u64)got;
+    }
+    at += length;
+  });
+}
+
+}  // namespace pastcone::runtime

@@ -1,0 +1,177 @@
+// Reading the time: through the kernel's vDSO where there is one, and into the log as the difference to the last reading.
+#include "handlers.h"
+#include "pastcone/patch/abi.h"
+#include "turn.h"
+
+namespace pastcone::runtime {
+namespace {
+
+constexpr i64 kSecond = 1'000'000'000;
+
+long read_clock(u64 clock, Timespec& now) {
+  if (g.vdso_clock_gettime && (i32)clock >= 0) {
+    auto function = (int (*)(u64, Timespec*))g.vdso_clock_gettime;
+    return function(clock, &now);
+  }
+  return sys(__NR_clock_gettime, clock, &now);
+}
+
+void write_delta(Call& c, Op op, i64 delta) {
+  Log& log = c.log();
+  log.begin();
+  log.byte((u8)op);
+  log.zigzag(delta);
+  ++log.event_count;
+  log.commit();
+}
+
+i64 read_delta(Call& c, Op op) {
+  Log& log = c.log();
+  take_turn_before(c.t);
+  if (log.at_end()) end_of_log(c.t);
+  Op found = (Op)log.read_byte();
+  if (found != op) diverge(c.t, "reads a clock where the recording has something else", (i64)found, (i64)op);
+  ++log.event_count;
+  return log.read_zigzag();
+}
+
+}  // namespace
+
+long handle_clock_gettime(Call& c) {
+  u64 clock = c.a[0];
+  if (clock >= 12 || (i32)clock < 0) {
+    // CPU clocks of other processes and threads, and errors
+    hash_call(c);
+    return logged(c, raw, [](Exchange& x, const u64* a, long result) { if (!result) x.out(a[1], 16); });
+  }
+  Op op = clock == 0 ? Op::kRealtime : clock == 1 ? Op::kMonotonic : Op::kClock;
+  i64& last = c.log().clocks[clock];
+  Timespec now{};
+  if (!g.replay) {
+    if (long error = read_clock(clock, now)) {
+      hash_call(c);
+      record_result(c, error, c.info.outs);
+      return error;
+    }
+    i64 value = now.seconds * kSecond + now.nanoseconds;
+    if (op == Op::kClock) {
+      Log& log = c.log();
+      log.begin();
+      log.byte((u8)op);
+      log.varint(clock);
+      log.zigzag(value - last);
+      ++log.event_count;
+      log.commit();
+    } else {
+      write_delta(c, op, value - last);
+    }
+    last = value;
+  } else if (op == Op::kClock) {
+    Log& log = c.log();
+    take_turn_before(c.t);
+    if (log.at_end()) end_of_log(c.t);
+    Op found = (Op)log.read_byte();
+    if (found != op || log.read_varint() != clock)
+      diverge(c.t, "reads a clock where the recording has something else", (i64)found, (i64)op);
+    ++log.event_count;
+    last += log.read_zigzag();
+  } else {
+    last += read_delta(c, op);
+  }
+  if (g.replay) now = {last / kSecond, last % kSecond};
+  return write_memory(c.a[1], &now, sizeof now) ? 0 : -EFAULT;
+}
+
+long handle_gettimeofday(Call& c) {
+  i64& last = c.log().time_of_day;
+  if (!g.replay) {
+    Timespec now{};
+    read_clock(0, now);
+    i64 value = now.seconds * 1'000'000 + now.nanoseconds / 1000;
+    write_delta(c, Op::kTimeOfDay, value - last);
+    last = value;
+  } else {
+    last += read_delta(c, Op::kTimeOfDay);
+  }
+  i64 out[2] = {last / 1'000'000, last % 1'000'000};
+  if (c.a[0] && !write_memory(c.a[0], out, sizeof out)) return -EFAULT;
+  if (c.a[1]) {
+    i32 zone[2] = {0, 0};
+    if (!write_memory(c.a[1], zone, sizeof zone)) return -EFAULT;
+  }
+  return 0;
+}
+
+long handle_time(Call& c) {
+  i64& last = c.log().time_seconds;
+  if (!g.replay) {
+    Timespec now{};
+    read_clock(5, now);  // CLOCK_REALTIME_COARSE, as the kernel's time()
+    write_delta(c, Op::kTime, now.seconds - last);
+    last = now.seconds;
+  } else {
+    last += read_delta(c, Op::kTime);
+  }
+  if (c.a[0] && !write_memory(c.a[0], &last, 8)) return -EFAULT;
+  return last;
+}
+
+/// rdtsc, rdtscp, rdrand, rdseed, from a patched site or a trap.
+extern "C" void runtime_instruction(patch::SavedRegisters* registers, u32 descriptor) {
+  Thread& t = current();
+  Log& log = t.log;
+  auto kind = patch::descriptor_kind(descriptor);
+  bool tsc = kind == patch::Kind::kRdtsc || kind == patch::Kind::kRdtscp;
+  u64 value = 0, extra = 0;
+  if (!g.replay) {
+    if (tsc) {
+      u32 low, high, aux = 0;
+      asm volatile("rdtscp" : "=a"(low), "=d"(high), "=c"(aux));
+      value = (u64)high << 32 | low;
+      extra = kind == patch::Kind::kRdtscp ? aux : 0;
+    } else {
+      u8 carry;
+      if (kind == patch::Kind::kRdrand) asm volatile("rdrand %0; setc %1" : "=r"(value), "=qm"(carry));
+      else asm volatile("rdseed %0; setc %1" : "=r"(value), "=qm"(carry));
+      extra = carry;
+    }
+    log.begin();
+    log.byte((u8)(tsc ? Op::kTsc : Op::kRandom));
+    if (tsc) {
+      log.zigzag((i64)(value - log.tsc));
+      log.varint(extra);
+      log.tsc = value;
+    } else {
+      log.varint(value);
+      log.byte((u8)extra);
+    }
+    ++log.event_count;
+    log.commit();
+  } else {
+    take_recorded_turn(t);
+    if (log.at_end()) end_of_log(t);
+    Op op = (Op)log.read_byte();
+    if (op != (tsc ? Op::kTsc : Op::kRandom))
+      diverge(t, "an instruction where the recording has something else", (i64)op, (i64)kind);
+    if (tsc) {
+      value = log.tsc += (u64)log.read_zigzag();
+      extra = log.read_varint();
+    } else {
+      value = log.read_varint();
+      extra = log.read_byte();
+    }
+    ++log.event_count;
+  }
+  if (tsc) {
+    registers->general[0] = (u32)value;
+    registers->general[2] = value >> 32;
+    if (kind == patch::Kind::kRdtscp) registers->general[1] = extra;
+  } else {
+    patch::set_destination(*registers, descriptor, value);
+    registers->flags = (registers->flags & ~u64{0x8d5}) | (extra & 1);
+  }
+  if (g.replay) take_recorded_turn_after(t);
+  else end_slice(t);
+}
+
+}  // namespace pastcone::runtime

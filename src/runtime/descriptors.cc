@@ -1,0 +1,169 @@
+// Calls that make, copy and close descriptors.
+#include "call.h"
+#include "files.h"
+#include "handlers.h"
+#include "text.h"
+
+namespace pastcone::runtime {
+namespace {
+
+constexpr u64 kCloexec = 02000000, kNonBlock = 04000;
+
+/// Our own descriptors are not there, as far as the program can see.
+bool hides(i64 fd) { return !g.replay && fd >= g.fd_base && fd < g.fd_base + 16 && get_fd(fd).kind == FdKind::kClosed; }
+
+long not_there(Call&) { return -EBADF; }
+
+}  // namespace
+
+long handle_open(Call& c) {
+  u64 flags = 0;
+  switch (c.number) {
+    case __NR_open: flags = c.a[1]; break;
+    case __NR_openat: flags = c.a[2]; break;
+    case __NR_creat: flags = 01 | 0100 | 01000; break;
+    default: read_memory(flags, c.a[2]); break;
+  }
+  auto execute = [](Call& call) -> long {
+    // The runtime is what the kernel thinks we run: the program means itself.
+    int at = call.number == __NR_open ? 0 : 1;
+    char path[20];
+    if (call.number != __NR_creat && string_length(call.a[at], 16) == 14 && read_memory(path, call.a[at], 15) &&
+        equal(path, "/proc/self/exe")) {
+      u64 open_flags = call.a[at + 1], mode = call.a[at + 2];
+      return sys(__NR_open, process().program, open_flags, mode);
+    }
+    return raw_blocking(call);  // a FIFO may wait for its other end
+  };
+  long result;
+  if (g.replay) {
+    result = replay_result(c);
+  } else {
+    result = execute(c);
+    record_result(c, result);
+  }
+  if (is_error(result)) return result;
+  Fd entry{};
+  entry.kind = FdKind::kFile;  // what it really is matters only where bytes can be had by reference
+  entry.cloexec = flags & kCloexec;
+  entry.flags = (u8)((flags & 3 ? kFdWritable : 0) | (flags & kNonBlock ? kFdNonBlocking : 0));
+  set_fd(result, entry);
+  return result;
+}
+
+long handle_new_fd(Call& c) {
+  long result = logged(c, raw, nullptr);
+  if (is_error(result)) return result;
+  Fd entry{};
+  entry.kind = c.number == __NR_memfd_create ? FdKind::kFile : FdKind::kOther;
+  entry.flags = kFdWritable;
+  u64 flags = 0;
+  switch (c.number) {
+    case __NR_eventfd2: case __NR_timerfd_create: flags = c.a[1]; break;
+    case __NR_epoll_create1: case __NR_inotify_init1: flags = c.a[0]; break;
+    case __NR_memfd_create: flags = c.a[1] & 1 ? kCloexec : 0; break;
+    case __NR_pidfd_open: case __NR_pidfd_getfd: case __NR_mq_open: flags = kCloexec; break;
+    default: break;
+  }
+  entry.cloexec = flags & kCloexec;
+  set_fd(result, entry);
+  return result;
+}
+
+long handle_signalfd(Call& c) {
+  long result = logged(c, raw, nullptr);
+  if (is_error(result) || (i32)c.a[0] >= 0) return result;
+  Fd entry{};
+  entry.kind = FdKind::kOther;
+  entry.cloexec = c.number == __NR_signalfd4 && (c.a[3] & kCloexec);
+  set_fd(result, entry);
+  return result;
+}
+
+long handle_close(Call& c) {
+  long result = logged(c, hides(c.fd()) ? not_there : raw, nullptr);
+  if (!is_error(result) || result == -EINTR || result == -EIO) close_fd(c.fd());
+  return result;
+}
+
+long handle_close_range(Call& c) {
+  u64 first = (u32)c.a[0], last = (u32)c.a[1], flags = c.a[2];
+  auto execute = [](Call& call) -> long {
+    u64 from = (u32)call.a[0], to = (u32)call.a[1], how = call.a[2];
+    u64 ours = (u64)g.fd_base, end = ours + 16;
+    if (from > to || to < ours || from >= end) return raw(call);
+    long result = 0;
+    if (from < ours) result = sys(__NR_close_range, from, ours - 1, how);
+    for (u64 fd = max(from, ours); fd < end && fd <= to; ++fd)
+      if (!hides((i64)fd)) sys(__NR_close_range, fd, fd, how & ~2ul);
+    if (to >= end) result = sys(__NR_close_range, end, to, how & ~2ul);
+    return result;
+  };
+  long result = logged(c, execute, nullptr);
+  if (is_error(result)) return result;
+  u64 size = c.t.process->fds.size;
+  for (u64 fd = first; fd <= last && fd < size; ++fd) {
+    if (flags & 4) set_cloexec((i64)fd, true);
+    else close_fd((i64)fd);
+  }
+  return result;
+}
+
+namespace {
+/// The program wants the number of one of our descriptors: they are few, and high, so this is rare. It may not have it.
+long dup_elsewhere(Call&) { return -EBADF; }
+}  // namespace
+
+long handle_dup(Call& c) {
+  bool refused = hides(c.fd()) || (c.number != __NR_dup && hides((i32)c.a[1]));
+  long result = logged(c, refused ? dup_elsewhere : raw, nullptr);
+  if (is_error(result) || result == c.fd()) return result;
+  copy_fd(c.fd(), result, c.number == __NR_dup3 && (c.a[2] & kCloexec));
+  return result;
+}
+
+long handle_fcntl(Call& c) {
+  i64 fd = c.fd();
+  int command = (i32)c.a[1];
+  if (hides(fd)) return logged(c, not_there, c.info.outs);
+  bool waits = command == 7 || command == 38;  // F_SETLKW, F_OFD_SETLKW
+  long result = logged(c, waits ? raw_blocking : raw, c.info.outs);
+  if (is_error(result)) return result;
+  switch (command) {
+    case 0: copy_fd(fd, result, false); break;     // F_DUPFD
+    case 1030: copy_fd(fd, result, true); break;   // F_DUPFD_CLOEXEC
+    case 2: set_cloexec(fd, c.a[2] & 1); break;    // F_SETFD
+    case 4: {                                      // F_SETFL
+      Fd entry = get_fd(fd);
+      entry.flags = (u8)((entry.flags & ~kFdNonBlocking) | (c.a[2] & kNonBlock ? kFdNonBlocking : 0));
+      set_fd_raw(fd, entry);
+      break;
+    }
+    default: break;
+  }
+  return result;
+}
+
+long handle_ioctl(Call& c) {
+  long result = logged(c, hides(c.fd()) ? not_there : raw, c.info.outs);
+  if (is_error(result)) return result;
+  if (c.a[1] == 0x5451) set_cloexec(c.fd(), true);   // FIOCLEX
+  if (c.a[1] == 0x5450) set_cloexec(c.fd(), false);  // FIONCLEX
+  return result;
+}
+
+long handle_readlink(Call& c) {
+  auto execute = [](Call& call) -> long {
+    int at = call.number == __NR_readlink ? 0 : 1;
+    char path[20];
+    if (string_length(call.a[at], 16) == 14 && read_memory(path, call.a[at], 15) && equal(path, "/proc/self/exe")) {
+      char* program = process().program;
+      u64 n = min<u64>(strlen(program), call.a[at + 2]);
+      return write_memory(call.a[at + 1], program, n) ? (long)n : -EFAULT;
+    }
+    return raw(call);
+  };
+  return logged(c, execute, c.info.outs);
+}
+
+}  // namespace pastcone::runtime

@@ -1,0 +1,51 @@
+// The way of every system call of the program: in through entry.S, out the same way.
+#include "call.h"
+#include "handlers.h"
+#include "turn.h"
+
+namespace pastcone::runtime {
+namespace {
+
+constexpr CallInfo kUnknown{Kind::kDeclined, 0, nullptr, nullptr, nullptr};
+
+long run(Call& c) {
+  // Clocks are the most frequent calls of many servers, and have nothing to hash.
+  switch (c.number) {
+    case __NR_clock_gettime: return handle_clock_gettime(c);
+    case __NR_gettimeofday: return handle_gettimeofday(c);
+    case __NR_time: return handle_time(c);
+    default: break;
+  }
+  hash_call(c);
+  switch (c.info.kind) {
+    case Kind::kLogged: return logged(c, raw, c.info.outs);
+    case Kind::kBlocking: return logged(c, raw_blocking, c.info.outs);
+    case Kind::kCustom: return c.info.handler(c);
+    case Kind::kDeclined: return logged(c, [](Call&) -> long { return -ENOSYS; }, nullptr);
+    case Kind::kNative: {
+      long result = raw(c);
+      if (g.replay) replay_result(c);
+      else record_result(c, result);
+      return result;
+    }
+    case Kind::kUnsupported: break;
+  }
+  return leave_recording(c, format::StopReason::kUnsupportedCall, call_name(c.number));
+}
+
+}  // namespace
+
+extern "C" void runtime_dispatch(Frame* frame) {
+  Thread& t = current();
+  t.frame = frame;
+  if (t.process->outside) t.log.off = true;
+  u32 number = (u32)frame->number;
+  Call c{t, *frame, number, number < kCallCount ? call_table[number] : kUnknown,
+         {frame->rdi, frame->rsi, frame->rdx, frame->r10, frame->r8, frame->r9}};
+  frame->rax = (u64)run(c);
+  if (g.replay) take_recorded_turn_after(t);
+  else end_slice(t);
+  deliver_signals(t, *frame);
+}
+
+}  // namespace pastcone::runtime

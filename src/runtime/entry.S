@@ -1,0 +1,215 @@
+# The ways into and out of the runtime.
+#include "offsets.h"
+
+        .section .entry, "ax", @progbits
+
+# --- from a patched `syscall`, at the address that patch/abi.h names; also where SIGSYS is diverted to.
+#     rcx: where to go on; rax: number; everything else the program's.
+        .globl  runtime_entry_syscall
+        .type   runtime_entry_syscall, @function
+runtime_entry_syscall:
+        jmp     entry_syscall_body
+        .balign 64
+
+# --- from a patched rdtsc, rdrand …
+        .globl  runtime_entry_instruction
+        .type   runtime_entry_instruction, @function
+runtime_entry_instruction:
+        jmp     entry_instruction_body
+        .balign 64
+
+        .type   entry_syscall_body, @function
+entry_syscall_body:
+        .cfi_startproc simple
+        .cfi_signal_frame
+        .cfi_def_cfa rsp, 0
+        .cfi_register rip, rcx
+        mov     %rsp, %gs:THREAD_USER_RSP
+        mov     %gs:THREAD_STACK_TOP, %rsp
+        pushq   %gs:THREAD_USER_RSP
+        pushfq
+        push    %rcx
+        pushq   $0
+        push    %rax
+        push    %rdi
+        push    %rsi
+        push    %rdx
+        push    %rcx
+        push    %rax
+        push    %r8
+        push    %r9
+        push    %r10
+        push    %r11
+        push    %rbx
+        push    %rbp
+        push    %r12
+        push    %r13
+        push    %r14
+        push    %r15
+        # The frame is at rsp. CFA = saved rsp (offset 152), rip at 136.
+        .cfi_escape 0x0f, 0x04, 0x77, 0x98, 0x01, 0x06          # def_cfa_expression: breg7 152; deref
+        .cfi_escape 0x10, 0x10, 0x03, 0x77, 0x88, 0x01          # rip: breg7 136
+        .cfi_escape 0x10, 0x06, 0x02, 0x77, 0x20                # rbp: 32
+        .cfi_escape 0x10, 0x03, 0x02, 0x77, 0x28                # rbx: 40
+        .cfi_escape 0x10, 0x0c, 0x02, 0x77, 0x18                # r12: 24
+        .cfi_escape 0x10, 0x0d, 0x02, 0x77, 0x10                # r13: 16
+        .cfi_escape 0x10, 0x0e, 0x02, 0x77, 0x08                # r14: 8
+        .cfi_escape 0x10, 0x0f, 0x02, 0x77, 0x00                # r15: 0
+        cld
+        mov     %rsp, %rdi
+        call    runtime_dispatch
+        # The frame may lie elsewhere afterwards only if somebody called runtime_leave himself.
+        mov     %rsp, %rdi
+        jmp     runtime_leave
+        .cfi_endproc
+
+# --- void runtime_leave(Frame*): back to the program, for good.
+        .globl  runtime_leave
+        .type   runtime_leave, @function
+runtime_leave:
+        mov     %rdi, %rsp
+        cmpq    $0, 128(%rsp)
+        jne     leave_full
+        pop     %r15
+        pop     %r14
+        pop     %r13
+        pop     %r12
+        pop     %rbp
+        pop     %rbx
+        add     $8, %rsp
+        pop     %r10
+        pop     %r9
+        pop     %r8
+        pop     %rax
+        add     $8, %rsp
+        pop     %rdx
+        pop     %rsi
+        pop     %rdi
+        add     $16, %rsp
+        pop     %rcx
+        mov     (%rsp), %r11
+        popfq
+        pop     %rsp
+        jmp     *%rcx
+leave_full:
+        # All registers live: iretq, with its five words where number … rsp are now.
+        mov     136(%rsp), %rax         # rip
+        mov     144(%rsp), %rcx         # flags
+        mov     152(%rsp), %rdx         # rsp
+        movq    $0x2b, 152(%rsp)
+        mov     %rdx, 144(%rsp)
+        mov     %rcx, 136(%rsp)
+        movq    $0x33, 128(%rsp)
+        mov     %rax, 120(%rsp)
+        pop     %r15
+        pop     %r14
+        pop     %r13
+        pop     %r12
+        pop     %rbp
+        pop     %rbx
+        pop     %r11
+        pop     %r10
+        pop     %r9
+        pop     %r8
+        pop     %rax
+        pop     %rcx
+        pop     %rdx
+        pop     %rsi
+        pop     %rdi
+        iretq
+
+        .type   entry_instruction_body, @function
+entry_instruction_body:
+        # rsp: SavedRegisters on the program's stack; edi: descriptor; rcx: where to go on. All registers are saved there.
+        mov     %rsp, %rbx
+        mov     %rcx, %rbp
+        mov     %edi, %esi
+        mov     %gs:THREAD_STACK_TOP, %rsp
+        cld
+        mov     %rbx, %rdi
+        call    runtime_instruction
+        mov     %rbx, %rsp
+        jmp     *%rbp
+
+        .text
+# --- the first instruction of every recorded image. rsp: the kernel's initial stack.
+        .globl  runtime_start
+runtime_start:
+        mov     %rsp, %rdi
+        xor     %ebp, %ebp
+        lea     runtime_boot_stack_end(%rip), %rsp
+        call    runtime_boot
+        hlt
+
+# --- void runtime_on_stack(void* stack_top, void (*function)(void*), void* argument): go on there, never come back.
+        .globl  runtime_on_stack
+runtime_on_stack:
+        mov     %rdi, %rsp
+        mov     %rdx, %rdi
+        xor     %ebp, %ebp
+        call    *%rsi
+        hlt
+
+# --- void runtime_restorer(): return from one of the runtime's own signal handlers.
+        .globl  runtime_restorer
+runtime_restorer:
+        mov     $15, %eax
+        syscall
+        hlt
+
+# --- long runtime_clone(flags, stack, ptid, ctid, tls, void (*function)(void*), void* argument [on stack])
+#     In the child: function(argument) on the new stack, never returns.
+        .globl  runtime_clone
+runtime_clone:
+        mov     8(%rsp), %rax           # argument
+        mov     %r9, -8(%rsi)
+        mov     %rax, -16(%rsi)
+        sub     $16, %rsi
+        mov     %rcx, %r10
+        mov     $56, %eax
+        syscall
+        test    %rax, %rax
+        jz      1f
+        ret
+1:      xor     %ebp, %ebp
+        pop     %rdi
+        pop     %rax
+        call    *%rax
+        hlt
+
+# --- long runtime_blocking(nr, a, b, c, d, e, f [on stack]): a call that may sleep. If a signal has been queued it does not
+#     begin; a signal that arrives between the test and the instruction is diverted to runtime_window_abort.
+        .globl  runtime_blocking, runtime_window_begin, runtime_window_end, runtime_window_abort
+runtime_blocking:
+        mov     %rdi, %rax
+        mov     %rsi, %rdi
+        mov     %rdx, %rsi
+        mov     %rcx, %rdx
+        mov     %r8, %r10
+        mov     %r9, %r8
+        mov     8(%rsp), %r9
+runtime_window_begin:
+        cmpl    $0, %gs:THREAD_INTERRUPT
+        jne     runtime_window_abort
+        syscall
+runtime_window_end:
+        ret
+runtime_window_abort:
+        mov     $-4, %rax               # -EINTR
+        ret
+
+# --- long runtime_copy(to, from, n): bytes that could not be copied because the memory is not there (as in the kernel)
+        .globl  runtime_copy, runtime_copy_fault, runtime_copy_end
+runtime_copy:
+        mov     %rdx, %rcx
+        rep movsb
+runtime_copy_fault:
+        mov     %rcx, %rax
+        ret
+runtime_copy_end:
+
+        .bss
+        .balign 16
+        .space  32768
+runtime_boot_stack_end:
+        .section .note.GNU-stack, "", @progbits

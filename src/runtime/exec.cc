@@ -1,0 +1,287 @@
+// Executing a program: the runtime is executed in its place (see boot.cc), and told through a pipe what the program is and
+// what this process knows.
+#include "boot.h"
+#include "handlers.h"
+#include "loader.h"
+#include "text.h"
+
+namespace pastcone::runtime {
+namespace {
+
+constexpr u64 kEmptyPath = 0x1000, kEffectiveAccess = 0x200;
+constexpr int kReadOnly = 0, kCloexec = 02000000;
+
+/// The file that will really be mapped, once scripts have been followed, and the arguments it gets.
+struct Program {
+  int fd = -1;
+  bool outside = false;      ///< cannot be recorded: run it natively
+  const char* why = nullptr;
+  const char* name = nullptr;
+  char script[4096];         ///< path of the script, or the program itself
+  char line[256];            ///< the last script's first line
+  u32 extra = 0;             ///< arguments that take the place of argv[0]
+  const char* arguments[12];
+};
+
+char* skip_blanks(char* s) {
+  while (*s == ' ' || *s == '\t') ++s;
+  return s;
+}
+
+/// Splits "#! interpreter argument" in place. False: there is no interpreter in it.
+bool parse_script(char* line, char*& interpreter, char*& argument) {
+  char* end = line;
+  while (*end && *end != '\n') ++end;
+  while (end > line && (end[-1] == ' ' || end[-1] == '\t')) --end;
+  *end = 0;
+  interpreter = skip_blanks(line + 2);
+  char* s = interpreter;
+  while (*s && *s != ' ' && *s != '\t') ++s;
+  argument = nullptr;
+  if (*s) {
+    *s = 0;
+    argument = skip_blanks(s + 1);
+    if (!*argument) argument = nullptr;
+  }
+  return *interpreter;
+}
+
+long open_program(int directory, const char* path, u64 flags) {
+  if (!*path && (flags & kEmptyPath)) {
+    char link[64];
+    Text(link, sizeof link) << "/proc/self/fd/" << directory;
+    return sys(__NR_open, link, kReadOnly | kCloexec, 0);
+  }
+  return sys(__NR_openat, directory, path, kReadOnly | kCloexec, 0);
+}
+
+/// Finds out what `path` is, as the kernel would; follows scripts. 0 or -errno.
+long resolve(Program& program, int directory, const char* path, u64 flags, u32 depth) {
+  if (depth > 4) return -ELOOP;
+  long fd = open_program(directory, path, flags);
+  if (is_error(fd)) {
+    // Executable but not readable: only the kernel can run it.
+    if (fd == -EACCES && !sys(__NR_faccessat2, directory, path, 1, kEffectiveAccess)) {
+      program.outside = true;
+      program.why = "it may not be read";
+      return 0;
+    }
+    return fd;
+  }
+  Stat s{};
+  sys(__NR_fstat, fd, &s);
+  long access = sys(__NR_faccessat2, fd, "", 1, kEmptyPath | kEffectiveAccess);
+  if ((s.mode & kModeType) != kModeRegular || access) {
+    sys(__NR_close, fd);
+    return access && access != -ENOSYS ? access : -EACCES;
+  }
+  char head[256];
+  long n = sys(__NR_pread64, fd, head, sizeof head - 1, 0);
+  if (n < 0) n = 0;
+  head[n] = 0;
+  if (n > 2 && head[0] == '#' && head[1] == '!') {
+    sys(__NR_close, fd);
+    memcpy(program.line, head, sizeof head);
+    char *interpreter, *argument;
+    if (!parse_script(program.line, interpreter, argument)) return -ENOEXEC;
+    // Each level puts its interpreter (and argument) in front of the script's path.
+    const char* before[12];
+    u32 count = 0;
+    static char interpreters[5][256];
+    char* kept = interpreters[depth];
+    memcpy(kept, program.line, 256);
+    kept += interpreter - program.line;
+    before[count++] = kept;
+    if (argument) before[count++] = interpreters[depth] + (argument - program.line);
+    if (!program.extra) program.arguments[program.extra++] = program.script;
+    for (u32 i = program.extra; i-- > 0;) program.arguments[i + count] = program.arguments[i];
+    for (u32 i = 0; i < count; ++i) program.arguments[i] = before[i];
+    program.extra += count;
+    return resolve(program, -100, kept, 0, depth + 1);
+  }
+  if (const char* why = refuse_reason(head, n)) {
+    if (n < 4 || memcmp(head, "\177ELF", 4)) {
+      sys(__NR_close, fd);
+      return -ENOEXEC;
+    }
+    program.outside = true;
+    program.why = why;
+  }
+  u32 euid = (u32)sys(__NR_geteuid), egid = (u32)sys(__NR_getegid);
+  if (((s.mode & 04000) && s.uid != euid) || ((s.mode & 02010) == 02010 && s.gid != egid)) {
+    program.outside = true;
+    program.why = "it is set-user-ID or set-group-ID";
+  }
+  if (program.outside) {
+    sys(__NR_close, fd);
+    return 0;
+  }
+  program.fd = (int)fd;
+  return 0;
+}
+
+bool write_all(int fd, const void* from, u64 n) {
+  return sys(__NR_write, fd, from, n) == (long)n;
+}
+
+/// Puts everything the next image must know into a pipe that stays open across the exec.
+long prepare_handoff(Call& c, const char* path, const char* name) {
+  Thread& t = c.t;
+  Process& p = *t.process;
+  i32 ends[2];
+  if (long error = sys(__NR_pipe2, ends, kCloexec)) return error;
+  sys(__NR_fcntl, ends[1], 1031, 1 << 20);  // F_SETPIPE_SZ
+  HandoffHeader h{};
+  h.strings = (u32)(strlen(path) + strlen(name) + 2);
+  h.thread = t.number;
+  h.process = p.number;
+  h.pid = p.pid;
+  h.parent_pid = p.parent_pid;
+  h.tid = t.tid;
+  h.group = p.group;
+  h.exec_count = p.exec_count;
+  h.log = t.log;
+  for (u32 i = 0; i < p.fds.size; ++i)
+    if (p.fds.of[i].kind != FdKind::kClosed && !p.fds.of[i].cloexec) ++h.fd_count;
+  bool ok = write_all(ends[1], &h, sizeof h) && write_all(ends[1], path, strlen(path) + 1) &&
+            write_all(ends[1], name, strlen(name) + 1);
+  for (u32 i = 0; i < p.fds.size && ok; ++i)
+    if (p.fds.of[i].kind != FdKind::kClosed && !p.fds.of[i].cloexec) {
+      HandoffFd entry{(i32)i, p.fds.of[i]};
+      ok = write_all(ends[1], &entry, sizeof entry);
+    }
+  long result = ok ? sys(__NR_dup3, ends[0], own_fd(kFdHandoff), 0) : -ENOMEM;
+  sys(__NR_close, ends[0]);
+  sys(__NR_close, ends[1]);
+  return is_error(result) ? result : 0;
+}
+
+/// argv and envp for the runtime: the program's, the script's arguments in front, our variable behind.
+struct Vectors {
+  u64* memory;
+  u64 size;
+  u64 *argv, *envp;
+  char variable[64];
+};
+
+u64 count_pointers(u64 list) {
+  u64 n = 0, pointer;
+  while (list && read_memory(pointer, list + 8 * n) && pointer) ++n;
+  return n;
+}
+
+bool make_vectors(Vectors& v, const Program& program, u64 argv, u64 envp, u32 process) {
+  u64 argc = count_pointers(argv), envc = count_pointers(envp);
+  v.size = (argc + envc + 20) * 8;
+  v.memory = (u64*)far_map(v.size, kProtRead | kProtWrite, kMapPrivate | kMapAnonymous, -1, 0);
+  if (!v.memory) return false;
+  u64* out = v.memory;
+  v.argv = out;
+  for (u32 i = 0; i < program.extra; ++i) *out++ = (u64)program.arguments[i];
+  u64 skipped = program.extra ? 1 : 0;
+  for (u64 i = skipped; i < argc; ++i) read_memory(out++, argv + 8 * i, 8);
+  *out++ = 0;
+  v.envp = out;
+  for (u64 i = 0; i < envc; ++i) read_memory(out++, envp + 8 * i, 8);
+  *out++ = (u64)v.variable;
+  *out++ = 0;
+  Text text(v.variable, sizeof v.variable);
+  text << stage::kVariable;
+  text.decimal((u64)g.fd_base, 5) << ":";
+  text.decimal(process, 7);
+  return true;
+}
+
+long execute_runtime(const Vectors& v) {
+  return sys(__NR_execveat, own_fd(stage::kFdRuntime), "", v.argv, v.envp, kEmptyPath);
+}
+
+void drop_handoff() {
+  sys(__NR_close, own_fd(kFdHandoff));
+  sys(__NR_close, own_fd(kFdProgram));
+}
+
+/// A program that cannot be recorded runs as it is; what it says to others is from outside.
+long execute_natively(Call& c, const Program& program) {
+  char why[128];
+  Text(why, sizeof why) << "executes a program that cannot be recorded: " << program.why;
+  for (int i = 0; i < stage::kFdCount; ++i) sys(__NR_fcntl, own_fd(i), 2, 1);
+  long result = leave_recording(c, format::StopReason::kUnrecordable, why);
+  return result;  // only if it failed; the process goes on unrecorded
+}
+
+void record_exec_mark(Call& c) {
+  begin_item(c, Shape::kResult);
+  c.log().zigzag(0);
+  finish_item(c);
+}
+
+}  // namespace
+
+long handle_execve(Call& c) {
+  bool at = c.number == __NR_execveat;
+  int directory = at ? (i32)c.a[0] : -100;
+  u64 path_address = at ? c.a[1] : c.a[0], argv = at ? c.a[2] : c.a[1], envp = at ? c.a[3] : c.a[2];
+  u64 flags = at ? c.a[4] : 0;
+  Vectors v{};
+  if (g.replay) {
+    expect_item(c, 1 << (int)Shape::kResult);
+    long result = c.log().read_zigzag();
+    expect_check(c);
+    result = corrected(c, result);
+    if (is_error(result)) return result;
+    if (c.log().peek() == Op::kStop || c.log().at_end()) end_of_log(c.t);
+    Program none;
+    const char* word = "replay";
+    none.arguments[none.extra++] = word;
+    if (!make_vectors(v, none, 0, 0, c.t.process->number) || prepare_handoff(c, "", ""))
+      diverge(c.t, "a program cannot be started");
+    result = execute_runtime(v);
+    diverge(c.t, "a program cannot be started", 0, result);
+  }
+  static Program program;
+  program = Program{};
+  i64 length = string_length(path_address, sizeof program.script);
+  if (length < 0 || length >= (i64)sizeof program.script) {
+    record_result(c, length < 0 ? -EFAULT : -ENAMETOOLONG);
+    return length < 0 ? -EFAULT : -ENAMETOOLONG;
+  }
+  read_memory(program.script, path_address, (u64)length + 1);
+  const char* self = process().program;
+  const char* path = equal(program.script, "/proc/self/exe") ? self : program.script;
+  char name[4096];
+  Text name_text(name, sizeof name);
+  if (at && !*path) {
+    name_text << "/dev/fd/" << directory;
+  } else if (at && directory != -100 && *path != '/') {
+    name_text << "/dev/fd/" << directory << "/" << path;
+  } else {
+    name_text << path;
+  }
+  long result = resolve(program, directory, path, flags, 0);
+  if (at) memcpy(program.script, name, name_text.size() + 1);
+  if (!result && program.outside) return execute_natively(c, program);
+  if (!result) {
+    result = sys(__NR_dup3, program.fd, own_fd(kFdProgram), 0);
+    sys(__NR_close, program.fd);
+    if (!is_error(result)) result = make_vectors(v, program, argv, envp, c.t.process->number) ? 0 : -ENOMEM;
+  }
+  if (is_error(result)) {
+    record_result(c, result);
+    return result;
+  }
+  record_exec_mark(c);
+  result = prepare_handoff(c, path, name);
+  if (!result) {
+    u64 mask = c.t.signals.mask;
+    sys(__NR_rt_sigprocmask, 2, &mask, 0, 8);
+    result = execute_runtime(v);
+    sync_kernel_mask(c.t);
+  }
+  drop_handoff();
+  far_unmap(v.memory, v.size);
+  record_correction(c, result);
+  return result;
+}
+
+}  // namespace pastcone::runtime

@@ -1,0 +1,92 @@
+#include "files.h"
+
+#include "text.h"
+#include "thread.h"
+
+namespace pastcone::runtime {
+namespace {
+
+constexpr int kOpenReadOnly = 0, kOpenCloexec = 02000000;
+
+bool recorder_is_gone() { return sys(__NR_kill, g.stage.header().tool_pid, 0) == -ESRCH; }
+
+bool matches(const stage::FileSlot& slot, const Stat& s) {
+  return slot.device == s.dev && slot.inode == s.ino && slot.size == (u64)s.size &&
+         slot.mtime_ns == s.mtime * 1'000'000'000 + s.mtime_ns && slot.ctime_ns == s.ctime * 1'000'000'000 + s.ctime_ns;
+}
+
+void request(stage::FileSlot& slot, int fd) {
+  slot.pid = (u32)sys(__NR_getpid);
+  slot.fd = fd;
+  store(slot.state, (u32)stage::FileState::kRequested);
+  auto& header = g.stage.header();
+  add(header.activity, 1u);
+  futex_wake(header.activity);
+}
+
+bool wait_ready(stage::FileSlot& slot) {
+  while (load(slot.state) != (u32)stage::FileState::kReady) {
+    u32 seen = load(slot.futex);
+    if (load(slot.state) == (u32)stage::FileState::kReady) break;
+    Timespec wait{0, 200'000'000};
+    if (futex_wait(slot.futex, seen, &wait) == -ETIMEDOUT && recorder_is_gone()) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+u32 file_id(int fd, bool code) {
+  Stat s{};
+  if (sys(__NR_fstat, fd, &s) || (s.mode & kModeType) != kModeRegular) return 0;
+  u32 start = (u32)((s.ino * 0x9e3779b97f4a7c15 ^ s.mtime_ns ^ s.size) % stage::kMaxFiles);
+  for (u32 i = 0; i < 512; ++i) {
+    u32 id = (start + i) % stage::kMaxFiles + 1;
+    auto& slot = g.stage.file(id);
+    if (swap_if(slot.state, (u32)stage::FileState::kFree, (u32)stage::FileState::kFilling)) {
+      slot.device = s.dev;
+      slot.inode = s.ino;
+      slot.size = (u64)s.size;
+      slot.mtime_ns = s.mtime * 1'000'000'000 + s.mtime_ns;
+      slot.ctime_ns = s.ctime * 1'000'000'000 + s.ctime_ns;
+      slot.wanted = code ? stage::kWantCode : 0;
+      request(slot, fd);
+    } else {
+      while (load(slot.state) == (u32)stage::FileState::kFilling) __builtin_ia32_pause();
+      if (!matches(slot, s)) continue;
+    }
+    if (!wait_ready(slot)) return 0;
+    if (code && !(slot.wanted & stage::kWantCode) &&
+        swap_if(slot.state, (u32)stage::FileState::kReady, (u32)stage::FileState::kFilling)) {
+      slot.wanted |= stage::kWantCode;
+      request(slot, fd);
+      if (!wait_ready(slot)) return 0;
+    }
+    return slot.given ? id : 0;
+  }
+  return 0;
+}
+
+bool is_system_file(int fd) {
+  Stat s{};
+  if (sys(__NR_fstat, fd, &s) || (s.mode & kModeType) != kModeRegular || s.uid || (s.mode & 022)) return false;
+  char link[64], path[64];
+  Text(link, sizeof link) << "/proc/self/fd/" << fd;
+  long n = sys(__NR_readlink, link, path, sizeof path);
+  return n > 5 && !memcmp(path, "/usr/", 5);
+}
+
+int open_file(u32 id) {
+  auto& slot = g.stage.file(id);
+  return (int)sys(__NR_open, slot.path, kOpenReadOnly | kOpenCloexec, 0);
+}
+
+int open_patched(u32 id) {
+  auto& slot = g.stage.file(id);
+  if (!slot.patched || (g.stage.header().flags & stage::kFlagNoPatch)) return -ENOENT;
+  char path[320];
+  (Text(path, sizeof path) << g.stage.header().patch_directory << "/").hex(slot.patched, 16);
+  return (int)sys(__NR_open, path, kOpenReadOnly | kOpenCloexec, 0);
+}
+
+}  // namespace pastcone::runtime

@@ -1,0 +1,181 @@
+// Reading and writing, by what the descriptor is.
+#include "channels.h"
+#include "files.h"
+#include "handlers.h"
+#include "messages.h"
+#include "waits.h"
+
+namespace pastcone::runtime {
+namespace {
+
+void hash_bytes(Call& c, const Buffers& buffers) {
+  Ins ins(c.log().hash);
+  each_part(buffers, buffers.total, [&](u64 base, u64 n) { ins.bytes(base, n); });
+}
+
+// --- standard output and error ------------------------------------------------------------------------------------------
+
+long record_output(Call& c, const Fd& fd) {
+  auto& header = g.stage.header();
+  long result;
+  u64 order = 0, position = 0;
+  {
+    // Held while writing, so that the order we note is the order in which it appears.
+    SharedLock lock(header.output_lock, c.t.tid);
+    result = raw_blocking(c);
+    if (result > 0) {
+      order = header.output_order++;
+      position = header.output_position;
+      header.output_position += (u64)result;
+    }
+  }
+  if (result > 0) {
+    Log& log = c.log();
+    log.begin();
+    log.byte((u8)Op::kOutput);
+    log.byte(fd.end);
+    log.varint(order);
+    log.varint(position);
+    log.commit();
+  }
+  record_result(c, result);
+  return result;
+}
+
+long replay_output(Call& c, const Buffers& buffers) {
+  take_turn_before(c.t);
+  Log& log = c.log();
+  bool shown = log.peek() == Op::kOutput;
+  u8 fd = 0;
+  u64 order = 0, position = 0;
+  if (shown) {
+    log.read_byte();
+    fd = log.read_byte();
+    order = log.read_varint();
+    position = log.read_varint();
+  }
+  long result = replay_result(c);
+  if (!shown || result <= 0) return result;
+  u64 at = position;
+  each_part(buffers, (u64)result, [&](u64 base, u64 n) {
+    for (u64 done = 0; done < n;) {
+      long written = sys(__NR_pwrite64, own_fd(stage::kFdOutput), base + done, n - done, at + done);
+      if (written <= 0) diverge(c.t, "output cannot be written", 0, written);
+      done += (u64)written;
+    }
+    at += n;
+  });
+  if (order < stage::kOutputSlots) {
+    auto& slot = g.stage.output(order);
+    slot.position = position;
+    slot.length = (u32)result;
+    store(slot.fd_and_done, (u32)fd | 0x100);
+  }
+  auto& header = g.stage.header();
+  add(header.output_done, u64{1});
+  add(header.activity, 1u);
+  if (load(header.recorder_sleeps)) futex_wake(header.activity);
+  return result;
+}
+
+// --- files by reference -------------------------------------------------------------------------------------------------
+
+/// The file's id if reads of this descriptor need not be stored; asks once.
+u32 referenced_file(i64 number, Fd& fd) {
+  if (fd.kind != FdKind::kFile || (fd.flags & kFdWritable)) return 0;
+  if (!(fd.flags & kFdAsked)) {
+    fd.flags |= kFdAsked;
+    fd.object = is_system_file((int)number) ? file_id((int)number, false) : 0;
+    set_fd_raw(number, fd);
+  }
+  return fd.object;
+}
+
+long record_file_read(Call& c, u32 file) {
+  long result = raw(c);
+  if (result <= 0) {
+    record_result(c, result, stored_outs);
+    return result;
+  }
+  u64 position = c.number == __NR_read || c.number == __NR_readv
+                     ? (u64)sys(__NR_lseek, c.fd(), 0, 1) - (u64)result
+                     : c.a[3];
+  begin_item(c, Shape::kFile);
+  c.log().varint(file);
+  c.log().varint(position);
+  c.log().zigzag(result);
+  finish_item(c);
+  return result;
+}
+
+long finish_file_read(Call& c, const Buffers& buffers) {
+  u32 file = (u32)c.log().read_varint();
+  u64 position = c.log().read_varint();
+  long result = c.log().read_zigzag();
+  expect_check(c);
+  int fd = open_file(file);
+  if (fd < 0) diverge(c.t, "a file of the recording cannot be opened", file, fd);
+  each_part(buffers, (u64)result, [&](u64 base, u64 n) {
+    for (u64 done = 0; done < n;) {
+      long got = sys(__NR_pread64, fd, base + done, n - done, position + done);
+      if (got <= 0) diverge(c.t, "a file of the recording is shorter now", (i64)n, got);
+      done += (u64)got;
+    }
+    position += n;
+  });
+  sys(__NR_close, fd);
+  return result;
+}
+
+}  // namespace
+
+long handle_write(Call& c) {
+  Buffers buffers;
+  fill_buffers(c, buffers);
+  Fd fd = get_fd(c.fd());
+  hash_bytes(c, buffers);
+  if (fd.kind == FdKind::kConnection && !buffers.bad) return send_on_channel(c, fd, buffers);
+  if (c.number == __NR_sendmsg || c.number == __NR_sendmmsg) note_passed_fds(c);
+  if (fd.kind == FdKind::kOutput) return g.replay ? replay_output(c, buffers) : record_output(c, fd);
+  if (c.number == __NR_sendmmsg) return logged(c, raw_blocking, [](Exchange& x, const u64* a, long result) {
+    for (long i = 0; i < result; ++i) x.out(a[1] + (u64)i * (sizeof(MessageHeader) + 8) + sizeof(MessageHeader), 4);
+  });
+  return logged(c, fd.kind == FdKind::kFile ? raw : raw_blocking, nullptr);
+}
+
+long handle_read(Call& c) {
+  Fd fd = get_fd(c.fd());
+  if (fd.kind == FdKind::kConnection) {
+    Buffers buffers;
+    fill_buffers(c, buffers);
+    if (!buffers.bad) return receive_on_channel(c, fd, buffers);
+  }
+  if (g.replay) {
+    Shape shape = expect_item(c, 1 << (int)Shape::kOut | 1 << (int)Shape::kFile);
+    c.multiple = true;
+    if (shape == Shape::kFile) {
+      Buffers buffers;
+      fill_buffers(c, buffers);
+      return finish_file_read(c, buffers);
+    }
+    long result = finish_out(c, stored_outs);
+    if (c.number == __NR_recvmsg || c.number == __NR_recvmmsg) take_passed_fds(c, result);
+    return result;
+  }
+  if (u32 file = referenced_file(c.fd(), fd); file && c.number != __NR_preadv2) return record_file_read(c, file);
+  c.multiple = true;
+  long result = raw_blocking(c);
+  record_result(c, result, stored_outs);
+  if (c.number == __NR_recvmsg || c.number == __NR_recvmmsg) take_passed_fds(c, result);
+  return result;
+}
+
+/// As read and write would do it: the kernel's own copy would leave no trace of the bytes.
+long handle_sendfile(Call& c) {
+  Fd to = get_fd(c.fd());
+  if (to.kind != FdKind::kConnection && to.kind != FdKind::kOutput) return logged(c, raw_blocking, c.info.outs);
+  // Programs that use it fall back to read and write when the files do not support it.
+  return logged(c, [](Call&) -> long { return -EINVAL; }, nullptr);
+}
+
+}  // namespace pastcone::runtime

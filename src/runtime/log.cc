@@ -1,0 +1,218 @@
+#include "log.h"
+
+#include "thread.h"
+
+namespace pastcone::runtime {
+
+using format::ChunkHeader;
+using format::kChunkRoom;
+using format::kChunkSize;
+
+void Hash::bytes(const void* data, size_t n) {
+  auto p = (const char*)data;
+  mix(n);
+  for (; n >= 8; p += 8, n -= 8) {
+    u64 w;
+    __builtin_memcpy(&w, p, 8);
+    mix(w);
+  }
+  if (n) {
+    u64 w = 0;
+    for (size_t i = 0; i < n; ++i) w |= (u64)(u8)p[i] << (8 * i);
+    mix(w);
+  }
+}
+
+// --- chunks ----------------------------------------------------------------------------------------------------------
+
+namespace {
+
+void push_chunk(u64& stack, u32 index) {
+  for (;;) {
+    u64 head = load(stack);
+    g.stage.chunk_link(index) = (u32)head;
+    if (swap_if(stack, head, ((head >> 32) + 1) << 32 | (index + 1))) return;
+  }
+}
+
+bool pop_chunk(u64& stack, u32& index) {
+  for (;;) {
+    u64 head = load(stack);
+    if (!(u32)head) return false;
+    u32 next = load(g.stage.chunk_link((u32)head - 1));
+    if (swap_if(stack, head, ((head >> 32) + 1) << 32 | next)) {
+      index = (u32)head - 1;
+      return true;
+    }
+  }
+}
+
+void wake_recorder() {
+  auto& header = g.stage.header();
+  add(header.activity, 1);
+  if (load(header.recorder_sleeps)) futex_wake(header.activity);
+}
+
+/// A chunk with disk space behind it. The recorder prepares them; if it falls behind (or is gone) we do it ourselves.
+bool take_chunk(u32& index) {
+  auto& header = g.stage.header();
+  if (load(header.stopped)) return false;
+  if (pop_chunk(header.free_chunks, index)) return true;
+  index = add(header.next_chunk, 1u);
+  if (index >= stage::kMaxChunks) {
+    stop_recording(format::StopReason::kLimit);
+    return false;
+  }
+  wake_recorder();
+  for (int tries = 0; load(header.chunks_ready) <= index; ++tries) {
+    if (load(header.stopped)) return false;
+    u32 seen = load(header.chunk_futex);
+    if (load(header.chunks_ready) > index) break;
+    if (tries > 2) {
+      long result = sys(__NR_fallocate, own_fd(stage::kFdTrace), 0, (u64)index * kChunkSize, kChunkSize);
+      if (!is_error(result)) return true;
+      if (result == -ENOSPC || result == -EDQUOT) {
+        stop_recording(format::StopReason::kNoSpace);
+        return false;
+      }
+    }
+    Timespec wait{0, 20'000'000};
+    futex_wait(header.chunk_futex, seen, &wait);
+  }
+  return true;
+}
+
+}  // namespace
+
+void stop_recording(format::StopReason reason) {
+  auto& header = g.stage.header();
+  swap_if(header.stopped, 0u, (u32)reason);
+  wake_recorder();
+}
+
+bool open_chunk(Window& window, format::Stream stream, u64 first_event) {
+  Thread& t = current();
+  u32 index;
+  if (!take_chunk(index)) return false;
+  char* at = (char*)(kSlotsBase + t.slot * kSlotSize + (stream == format::Stream::kEvents ? kSlotEvents : kSlotData));
+  long result = sys(__NR_mmap, at, kChunkSize, kProtRead | kProtWrite, kMapShared | kMapFixed, own_fd(stage::kFdTrace),
+                    (u64)index * kChunkSize);
+  if (is_error(result)) {
+    stop_recording(format::StopReason::kLimit);
+    return false;
+  }
+  auto& header = *(ChunkHeader*)at;
+  header = ChunkHeader{};
+  header.version = format::kVersion;
+  header.stream = (u8)stream;
+  header.process = t.process->number;
+  header.thread = t.number;
+  header.sequence = window.sequence++;
+  header.first_event = first_event;
+  store(header.magic, format::kChunkMagic);
+  window.base = at;
+  window.at = sizeof(ChunkHeader);
+  window.end = kChunkSize;
+  window.chunk = index;
+  window.open = true;
+  return true;
+}
+
+void close_chunk(Window& window, bool last) {
+  if (!window.open) return;
+  auto& header = *(ChunkHeader*)window.base;
+  header.flags = (u8)(format::kChunkClosed | (last ? format::kChunkLast : 0));
+  window.open = false;
+  push_chunk(g.stage.header().closed_chunks, window.chunk);
+  wake_recorder();
+}
+
+void open_log(u32, u32) {
+  Log& log = current().log;
+  log = Log{};
+  if (!open_chunk(log.events, format::Stream::kEvents, 0)) log.off = true;
+}
+
+void close_log() {
+  Log& log = current().log;
+  close_chunk(log.data, true);
+  close_chunk(log.events, true);
+  log.off = true;
+}
+
+// --- writing ---------------------------------------------------------------------------------------------------------
+
+void Log::begin() {
+  if (off) return;
+  if (events.at + kMaxItem > events.end || !events.open) {
+    close_chunk(events, false);
+    if (!open_chunk(events, format::Stream::kEvents, event_count)) off = true;
+  }
+}
+
+void Log::varint(u64 value) {
+  while (value >= 0x80) {
+    byte((u8)(value | 0x80));
+    value >>= 7;
+  }
+  byte((u8)value);
+}
+
+void Log::word64(u64 value) {
+  for (int i = 0; i < 8; ++i) byte((u8)(value >> (8 * i)));
+}
+
+void Log::commit() {
+  if (off) return;
+  if (load(g.stage.header().stopped)) {  // whatever any process writes from now on could not be matched by the others
+    off = true;
+    return;
+  }
+  store(((ChunkHeader*)events.base)->used, events.at - sizeof(ChunkHeader));
+}
+
+void Log::payload(const void* bytes, u64 n) {
+  auto from = (const char*)bytes;
+  while (n && !off) {
+    if (!data.open || data.at == data.end) {
+      close_chunk(data, false);
+      if (!open_chunk(data, format::Stream::kData, event_count)) {
+        off = true;
+        return;
+      }
+    }
+    u64 part = min(n, data.end - data.at);
+    memcpy(data.base + data.at, from, part);
+    data.at += part;
+    from += part;
+    n -= part;
+    store(((ChunkHeader*)data.base)->used, data.at - sizeof(ChunkHeader));
+  }
+}
+
+// --- reading ---------------------------------------------------------------------------------------------------------
+
+u64 Log::read_varint() {
+  u64 value = 0;
+  for (int shift = 0; shift < 64 && !at_end(); shift += 7) {
+    u8 b = read_byte();
+    value |= (u64)(b & 0x7f) << shift;
+    if (!(b & 0x80)) break;
+  }
+  return value;
+}
+
+u64 Log::read_word64() {
+  u64 value = 0;
+  for (int i = 0; i < 8; ++i) value |= (u64)read_byte() << (8 * i);
+  return value;
+}
+
+const char* Log::read_payload(u64 n) {
+  if (data.end - data.at < n) return nullptr;
+  const char* bytes = data.base + data.at;
+  data.at += n;
+  return bytes;
+}
+
+}  // namespace pastcone::runtime

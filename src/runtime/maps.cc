@@ -1,0 +1,247 @@
+// Memory calls. They are executed in both modes; the address that the kernel chose is recorded, and imposed in replay.
+#include "maps.h"
+
+#include "call.h"
+#include "files.h"
+#include "handlers.h"
+#include "pastcone/patch/abi.h"
+
+namespace pastcone::runtime {
+namespace {
+
+/// Where trampolines have been put in this process, so that a later library at the same place may replace them.
+struct TrampolineRange {
+  u64 begin, end;
+};
+TrampolineRange trampolines[256];
+u32 trampoline_count;
+
+bool ours(u64 begin, u64 end) {
+  for (u32 i = 0; i < trampoline_count; ++i)
+    if (begin >= trampolines[i].begin && end <= trampolines[i].end) return true;
+  return false;
+}
+
+bool map_trampolines(u64 at, const patch::PatchedSegment& segment, int fd) {
+  if (!segment.trampoline_size) return true;
+  bool again = ours(at, at + segment.trampoline_size);
+  long result = sys(__NR_mmap, at, segment.trampoline_size, kProtRead | kProtExec,
+                    kMapPrivate | (again ? kMapFixed : kMapFixedNoReplace), fd, segment.trampoline_offset);
+  if (result != (long)at) {
+    if (!is_error(result)) sys(__NR_munmap, result, segment.trampoline_size);
+    return false;
+  }
+  if (!again && trampoline_count < 256) trampolines[trampoline_count++] = {at, at + segment.trampoline_size};
+  return true;
+}
+
+/// Replaces the freshly mapped [address, address + length) of the original by the patched copy.
+void overlay_patched(u64 address, u64 length, int prot, u64 offset, u32 id) {
+  int fd = open_patched(id);
+  if (fd < 0) return;
+  Stat s{};
+  patch::PatchTrailer trailer{};
+  if (!sys(__NR_fstat, fd, &s) && s.size > (i64)sizeof trailer &&
+      sys(__NR_pread64, fd, &trailer, sizeof trailer, s.size - sizeof trailer) == sizeof trailer &&
+      trailer.magic == patch::kPatchMagic && trailer.version == patch::kPatchVersion) {
+    for (u32 i = 0; i < min(trailer.segment_count, patch::kMaxSegments); ++i) {
+      const auto& segment = trailer.segments[i];
+      if (offset > segment.offset || offset + length <= segment.offset) continue;
+      u64 bias = address + (segment.offset - offset) - segment.vaddr;
+      u64 part = min(length - (segment.offset - offset), page_up(segment.size));
+      if (map_trampolines(bias + segment.trampoline_vaddr, segment, fd))
+        sys(__NR_mmap, bias + segment.vaddr, part, prot, kMapPrivate | kMapFixed, fd, segment.offset);
+    }
+  }
+  sys(__NR_close, fd);
+}
+
+}  // namespace
+
+long map_file(u64 address, u64 length, int prot, int flags, int fd, u64 offset, u32 id) {
+  bool opened = fd < 0;
+  if (opened && (fd = open_file(id)) < 0) return fd;
+  long result = sys(__NR_mmap, address, length, prot, flags, fd, offset);
+  if (!is_error(result) && (prot & kProtExec) && id && (flags & kMapTypeMask) == kMapPrivate)
+    overlay_patched((u64)result, length, prot, offset, id);
+  if (opened) sys(__NR_close, fd);
+  return result;
+}
+
+namespace {
+
+constexpr u64 kLargestError = (u64)-4095L;
+
+void record_address(Call& c, long result, u32 id) {
+  begin_item(c, Shape::kAddress);
+  c.log().varint((u64)result);
+  c.log().varint(id);
+  finish_item(c);
+}
+
+long replay_address(Call& c, u32& id) {
+  expect_item(c, 1 << (int)Shape::kAddress);
+  long result = (long)c.log().read_varint();
+  id = (u32)c.log().read_varint();
+  expect_check(c);
+  return result;
+}
+
+void compare_address(Call& c, long recorded, long now) {
+  if (recorded != now) diverge(c.t, "memory at another address", recorded, now, call_name(c.number));
+}
+
+void shared_file_outs(Exchange& x, const u64* a, long result) {
+  if (is_error(result)) return;
+  // As much as the file has: the rest of the mapping is zero or not there.
+  u64 n = a[1];
+  u64 resident = 0;
+  char probe;
+  while (resident < n && read_memory(&probe, (u64)result + resident, 1)) resident += kPage;
+  x.out((u64)result, min(resident, n));
+}
+
+}  // namespace
+
+long handle_mmap(Call& c) {
+  u64 address = c.a[0], length = c.a[1], offset = c.a[5];
+  int prot = (int)c.a[2], flags = (int)c.a[3], fd = (i32)c.a[4];
+  bool anonymous = flags & kMapAnonymous;
+  bool shared_file = !anonymous && (flags & kMapTypeMask) != kMapPrivate;
+  // Replay cannot share a file with anybody: it maps memory of its own and fills it from the log.
+  if (!g.replay) {
+    if (anonymous) {
+      long result = raw(c);
+      record_address(c, result, 0);
+      return result;
+    }
+    if (is_own_fd(fd)) fd = -1;
+    if (shared_file && (get_fd(fd).flags & kFdWritable)) {
+      long result = raw(c);
+      record_result(c, result, shared_file_outs);
+      return result;
+    }
+    u32 id = fd >= 0 ? file_id(fd, prot & kProtExec) : 0;
+    long result = map_file(address, length, prot, flags, fd, offset, id);
+    if (!is_error(result) && !id) record_result(c, result, shared_file_outs);
+    else record_address(c, result, id);
+    return result;
+  }
+  Shape shape = expect_item(c, 1 << (int)Shape::kAddress | 1 << (int)Shape::kOut);
+  int fixed = flags & kMapFixed ? 0 : kMapFixedNoReplace;
+  if (shape == Shape::kOut) {
+    long result = c.log().read_zigzag();
+    u64 size = c.log().read_varint();
+    expect_check(c);
+    const char* bytes = c.log().read_payload(size);
+    if (is_error(result)) return result;
+    if (!bytes) end_of_log(c.t);
+    long now = sys(__NR_mmap, result, length, kProtRead | kProtWrite, kMapPrivate | kMapAnonymous | kMapFixed, -1, 0);
+    compare_address(c, result, now);
+    memcpy((void*)result, bytes, size);
+    sys(__NR_mprotect, result, length, prot);
+    return result;
+  }
+  long result = (long)c.log().read_varint();
+  u32 id = (u32)c.log().read_varint();
+  expect_check(c);
+  if (is_error(result)) return result;
+  long now;
+  if (anonymous) {
+    now = sys(__NR_mmap, result, length, prot, flags | fixed, -1, 0);
+  } else {
+    int kept = (flags & ~kMapTypeMask) | kMapPrivate | fixed;
+    now = map_file((u64)result, length, prot, kept, -1, offset, id);
+  }
+  compare_address(c, result, now);
+  return result;
+}
+
+namespace {
+/// Executed in both modes with the same result.
+long same_in_both(Call& c) {
+  if (!g.replay) {
+    long result = raw(c);
+    record_result(c, result);
+    return result;
+  }
+  long result = replay_result(c);
+  if (!is_error(result)) {
+    long now = raw(c);
+    if (now != result) diverge(c.t, "memory call with another result", result, now, call_name(c.number));
+  }
+  return result;
+}
+}  // namespace
+
+long handle_munmap(Call& c) { return same_in_both(c); }
+long handle_mprotect(Call& c) { return same_in_both(c); }
+
+long handle_madvise(Call& c) {
+  // What matters for the contents of memory is done again; the rest is advice.
+  int advice = (int)c.a[2];
+  bool drops = advice == 4 || advice == 9 || advice == 8;  // DONTNEED, REMOVE, FREE
+  if (!g.replay) {
+    // FREE leaves it to chance when the bytes vanish; DONTNEED does not.
+    long result = advice == 8 ? sys(__NR_madvise, c.a[0], c.a[1], 4) : raw(c);
+    record_result(c, result);
+    return result;
+  }
+  long result = replay_result(c);
+  if (!is_error(result) && drops) sys(__NR_madvise, c.a[0], c.a[1], advice == 8 ? 4 : advice);
+  return result;
+}
+
+long handle_mremap(Call& c) {
+  if (!g.replay) {
+    long result = raw(c);
+    record_address(c, result, 0);
+    return result;
+  }
+  u32 id;
+  long result = replay_address(c, id);
+  if (is_error(result)) return result;
+  u64 flags = c.a[3];
+  long now;
+  if ((u64)result != c.a[0]) {
+    now = sys(__NR_mremap, c.a[0], c.a[1], c.a[2], flags | 1 | 2, result);  // MAYMOVE | FIXED
+  } else {
+    now = sys(__NR_mremap, c.a[0], c.a[1], c.a[2], flags & ~(u64)3, 0);
+  }
+  compare_address(c, result, now);
+  return result;
+}
+
+/// The kernel's break belongs to the runtime's image, so the program's is ours: anonymous memory behind its data.
+long handle_brk(Call& c) {
+  Process& p = *c.t.process;
+  u64 wanted = c.a[0];
+  long result = (long)p.brk_end;
+  auto set = [&](u64 end) -> bool {
+    u64 from = page_up(p.brk_end), to = page_up(end);
+    if (to > from) {
+      long at = sys(__NR_mmap, from, to - from, kProtRead | kProtWrite,
+                    kMapPrivate | kMapAnonymous | kMapFixedNoReplace, -1, 0);
+      if (at != (long)from) {
+        if (!is_error(at)) sys(__NR_munmap, at, to - from);
+        return false;
+      }
+    } else if (to < from) {
+      sys(__NR_munmap, to, from - to);
+    }
+    p.brk_end = end;
+    return true;
+  };
+  if (!g.replay) {
+    if (wanted >= p.brk_start && set(wanted)) result = (long)wanted;
+    record_address(c, result, 0);
+    return result;
+  }
+  u32 id;
+  long recorded = replay_address(c, id);
+  if (recorded == (long)wanted && wanted >= p.brk_start && set(wanted)) result = (long)wanted;
+  compare_address(c, recorded, result);
+  return result;
+}
+
+}  // namespace pastcone::runtime

@@ -1,0 +1,128 @@
+#include "messages.h"
+
+#include "addresses.h"
+
+namespace pastcone::runtime {
+namespace {
+
+struct ControlHeader {
+  u64 length;
+  i32 level, type;
+};
+constexpr i32 kSocketLevel = 1, kRights = 1;
+constexpr u32 kMostPassed = 253;
+
+/// Descriptors in a control buffer, in order.
+template <typename F>
+void each_passed(u64 control, u64 size, F function) {
+  for (u64 at = 0; at + sizeof(ControlHeader) <= size;) {
+    ControlHeader h;
+    if (!read_memory(h, control + at) || h.length < sizeof h || at + h.length > size) return;
+    if (h.level == kSocketLevel && h.type == kRights)
+      for (u64 i = 0; i < (h.length - sizeof h) / 4; ++i) {
+        i32 fd;
+        if (read_memory(fd, control + at + sizeof h + 4 * i)) function(fd);
+      }
+    at += (h.length + 7) & ~u64{7};
+  }
+}
+
+/// What a descriptor is, by the inode that both processes see; pipes have one for both ends.
+u64 identity_key(int fd) {
+  Stat s{};
+  if (sys(__NR_fstat, fd, &s)) return 0;
+  u64 mode = (u64)sys(__NR_fcntl, fd, 3, 0) & 3;
+  return address_key(3, s.dev, s.ino, (s.mode & kModeType) == kModeFifo ? mode : 0);
+}
+
+void header_outs(Call& c, Exchange& x, u64 at) {
+  MessageHeader m{};
+  if (!at) return;
+  x.out(at + offsetof(MessageHeader, name_length), 4);
+  x.out(at + offsetof(MessageHeader, control_length), 8);
+  x.out(at + offsetof(MessageHeader, flags), 4);
+  read_memory(m, at);
+  if (m.name) x.out(m.name, min<u64>(m.name_length, 128));
+  if (m.control) x.out(m.control, min<u64>(m.control_length, 65536));
+  Thread& t = c.t;
+  if (!g.replay) {
+    t.passed_count = 0;
+    if (m.control)
+      each_passed(m.control, m.control_length, [&](i32 fd) {
+        if (t.passed_count == kMostPassed) return;
+        Fd entry{};
+        entry.kind = FdKind::kFile;
+        if (u32 found = find_address(identity_key(fd))) {
+          entry.kind = FdKind::kConnection;
+          entry.object = found / 2;
+          entry.end = (u8)(found % 2);
+        }
+        t.passed[t.passed_count++] = entry;
+      });
+  }
+  x.out((u64)&t.passed_count, 4);
+  x.out((u64)t.passed, t.passed_count * sizeof(Fd));
+}
+
+}  // namespace
+
+void message_outs(Call& c, Exchange& x, long result) {
+  if (result >= 0) header_outs(c, x, c.a[1]);
+}
+
+void stored_outs(Exchange& x, const u64* a, long result) {
+  if (result < 0) return;
+  Call& c = x.call();
+  if (c.number == __NR_recvmmsg && c.multiple) {
+    for (long i = 0; i < result; ++i) {
+      u64 at = a[1] + (u64)i * (sizeof(MessageHeader) + 8);
+      x.out(at + sizeof(MessageHeader), 4);
+      u32 length = 0;
+      read_memory(length, at + sizeof(MessageHeader));
+      MessageHeader m{};
+      Buffers b;
+      b.count = 0;
+      b.total = 0;
+      if (read_memory(m, at)) b.add_vectors(m.vectors, m.vector_count);
+      each_part(b, length, [&](u64 base, u64 n) { x.out(base, n); });
+      header_outs(c, x, at);
+    }
+    return;
+  }
+  Buffers b;
+  fill_buffers(c, b);
+  each_part(b, (u64)result, [&](u64 base, u64 n) { x.out(base, n); });
+  if (c.number == __NR_recvfrom && a[4] && a[5]) {
+    x.out(a[5], 4);
+    u32 n = 0;
+    read_memory(n, a[5]);
+    x.out(a[4], min<u64>(n, 128));
+  }
+  if (c.number == __NR_recvmsg || c.number == __NR_recvmmsg) header_outs(c, x, a[1]);
+}
+
+void note_passed_fds(Call& c) {
+  MessageHeader m{};
+  if (g.replay || !read_memory(m, c.a[1]) || !m.control) return;
+  each_passed(m.control, m.control_length, [&](i32 fd) {
+    Fd entry = get_fd(fd);
+    if (entry.kind == FdKind::kConnection) put_address(identity_key(fd), entry.object * 2 + entry.end);
+  });
+}
+
+void take_passed_fds(Call& c, long result) {
+  Thread& t = c.t;
+  MessageHeader m{};
+  if (result < 0 || !t.passed_count || !read_memory(m, c.a[1]) || !m.control) return;
+  u64 flags = c.number == __NR_recvmsg ? c.a[2] : c.a[3];
+  u32 i = 0;
+  each_passed(m.control, m.control_length, [&](i32 fd) {
+    if (i >= t.passed_count) return;
+    Fd entry = t.passed[i++];
+    entry.cloexec = flags & 0x40000000;  // MSG_CMSG_CLOEXEC
+    set_fd(fd, entry);
+  });
+  t.passed_count = 0;
+}
+
+}  // namespace pastcone::runtime

@@ -1,0 +1,439 @@
+// Processes and threads come and go.
+#include "handlers.h"
+#include "turn.h"
+#include "waits.h"
+
+namespace pastcone::runtime {
+namespace {
+
+constexpr u64 kVm = 0x100, kFiles = 0x400, kVfork = 0x4000, kThread = 0x10000, kSetTls = 0x80000,
+              kParentSetTid = 0x100000, kChildClearTid = 0x200000, kUntraced = 0x800000, kChildSetTid = 0x1000000,
+              kParent = 0x8000, kPidfd = 0x1000;
+constexpr u64 kChildSignal = 17;
+
+struct Request {
+  u64 flags, stack, parent_tid, child_tid, tls;
+};
+
+Request request_of(Call& c) {
+  if (c.number == __NR_fork) return {kChildSignal, 0, 0, 0, 0};
+  if (c.number == __NR_vfork) return {kVm | kVfork | kChildSignal, 0, 0, 0, 0};
+  return {c.a[0], c.a[1], c.a[2], c.a[3], c.a[4]};
+}
+
+/// What the new process or thread is called; in replay the recording says.
+struct Created {
+  u32 process, thread;
+};
+
+void record_create(Call& c, Created created) {
+  begin_item(c, Shape::kCreate);
+  c.log().zigzag(0);
+  c.log().varint(created.process);
+  c.log().varint(created.thread);
+  finish_item(c);
+}
+
+/// Replay: its names, and the result that the recording has for the call (the recorded pid, or an error).
+Created replay_create(Call& c, long& result) {
+  expect_item(c, 1 << (int)Shape::kCreate);
+  c.log().read_zigzag();
+  Created created;
+  created.process = (u32)c.log().read_varint();
+  created.thread = (u32)c.log().read_varint();
+  expect_check(c);
+  if (c.log().peek() != Op::kCorrect) result = 0;  // killed before it knew
+  else result = corrected(c, 0);
+  return created;
+}
+
+void set_tid_word(u64 address, u32 tid) {
+  if (address) write_memory(address, &tid, 4);
+}
+
+/// The first steps of a new thread of execution, whatever kind. `t` is current, its log not yet open.
+void begin_life(Thread& t, u8 start_flags) {
+  arm_dispatch();
+  if (g.replay) {
+    begin_replay_thread(t);
+  } else {
+    t.tid = (u32)sys(__NR_gettid);
+    if (start_flags & format::kStartProcess) {
+      t.process->pid = t.tid;
+      g.stage.process(t.process->number).pid = t.tid;
+      store(g.stage.process(t.process->number).state, (u32)stage::ProcessState::kRunning);
+    }
+    open_log(t.process->number, t.number);
+    record_start(t, t.parent_process, t.parent_thread, t.parent_event, start_flags);
+  }
+  store(t.signals.captured, u64{0});
+  t.signals.saved_mask_valid = false;
+  sync_kernel_mask(t);
+}
+
+void note_parent(Thread& child, Thread& parent) {
+  child.parent_process = parent.process->number;
+  child.parent_thread = parent.number;
+  child.parent_event = parent.log.event_count;
+}
+
+// --- threads -----------------------------------------------------------------------------------------------------------------
+
+void thread_main(void* argument) {
+  auto& t = *(Thread*)argument;
+  enter_thread(&t);
+  begin_life(t, format::kStartThread);
+  if (g.replay) {
+    take_recorded_turn_after(t);
+  } else {
+    t.head_written = true;
+    acquire_turn(t);
+    t.head_written = false;
+  }
+  set_tid_word(t.child_set_tid, t.tid);
+  runtime_leave(&t.start_frame);
+}
+
+long create_thread(Call& c, const Request& r) {
+  Process& p = *c.t.process;
+  become_serial(p);
+  Created created{};
+  long recorded = 0;
+  if (g.replay) {
+    created = replay_create(c, recorded);
+    if (is_error(recorded)) return recorded;
+  } else {
+    created = {p.number, add(g.stage.process(p.number).threads, 1u) + 1};
+    record_create(c, created);
+  }
+  Thread* child = allocate_thread(&p, created.thread);
+  long result = -EAGAIN;
+  if (child) {
+    child->signals.mask = c.t.signals.mask;
+    child->start_frame = c.frame;
+    child->start_frame.rax = 0;
+    if (r.stack) child->start_frame.rsp = r.stack;
+    child->clear_tid = r.flags & kChildClearTid ? r.child_tid : 0;
+    child->child_set_tid = r.flags & kChildSetTid ? r.child_tid : 0;
+    note_parent(*child, c.t);
+    child->exited = 1;
+    add(p.threads, 1u);
+    // No signal may reach the child before it has a %gs of its own.
+    u64 all = ~u64{0};
+    sys(__NR_rt_sigprocmask, 2, &all, 0, 8);
+    u64 flags = (r.flags & ~(kParentSetTid | kChildSetTid | kPidfd)) | kChildClearTid;
+    result = runtime_clone(flags, child->stack_top, nullptr, &child->exited, r.tls, thread_main, child);
+    sync_kernel_mask(c.t);
+    if (is_error(result)) {
+      add(p.threads, -1);
+      release_thread(child);
+    }
+  }
+  if (g.replay) {
+    if (is_error(result)) diverge(c.t, "a thread cannot be created", recorded, result);
+    result = recorded;
+  } else {
+    record_correction(c, result);
+  }
+  if (!is_error(result) && (r.flags & kParentSetTid)) set_tid_word(r.parent_tid, (u32)result);
+  return result;
+}
+
+// --- processes ---------------------------------------------------------------------------------------------------------------
+
+/// In the child of a fork: its memory is a copy, its other threads do not exist.
+void become_child(Thread& t, Created created) {
+  Process& p = *t.process;
+  for (u32 i = 0; i < 1024; ++i)
+    for (u64 used = g.slots_used[i]; used; used &= used - 1) {
+      u32 slot = i * 64 + (u32)__builtin_ctzll(used);
+      if (slot != t.slot) sys(__NR_munmap, kSlotsBase + slot * kSlotSize, kSlotSize);
+    }
+  for (auto& word : g.slots_used) word = 0;
+  g.slots_used[t.slot / 64] = u64{1} << (t.slot % 64);
+  g.slot_lock = 0;
+  if (g.replay) {
+    if (t.log.events.base) far_unmap(t.log.events.base, t.log.events.end);
+    if (t.log.data.base) far_unmap(t.log.data.base, t.log.data.end);
+  }
+  p.parent_pid = p.pid;
+  p.number = created.process;
+  p.threads = 1;
+  p.serial = false;
+  p.group = 0;
+  t.number = created.thread;
+  t.has_turn = false;
+}
+
+long fork_process(Call& c, const Request& r, Created created) {
+  Thread& t = c.t;
+  note_parent(t, t);
+  u64 all = ~u64{0};
+  sys(__NR_rt_sigprocmask, 2, &all, 0, 8);
+  u64 flags = r.flags & ~(kParentSetTid | kChildSetTid | kChildClearTid | kPidfd | kSetTls | kVm | kVfork);
+  if (g.replay) flags = (flags & ~u64{0xff}) | kChildSignal;
+  long result = sys(__NR_clone, flags, 0, 0, 0, 0);
+  if (result) {
+    sync_kernel_mask(t);
+    return result;
+  }
+  become_child(t, created);
+  begin_life(t, format::kStartProcess);
+  t.clear_tid = r.flags & kChildClearTid ? r.child_tid : 0;
+  if (r.flags & kChildSetTid) set_tid_word(r.child_tid, t.tid);
+  if (r.flags & kSetTls) sys(__NR_arch_prctl, 0x1002, r.tls);
+  if (r.stack) c.frame.rsp = r.stack;
+  c.frame.rax = 0;
+  // The child has its own log now: nothing more of this call belongs to it.
+  if (!g.replay) deliver_signals(t, c.frame);
+  runtime_leave(&c.frame);
+}
+
+void vfork_main(void* argument) {
+  auto& t = *(Thread*)argument;
+  enter_thread(&t);
+  begin_life(t, format::kStartProcess | format::kStartVfork);
+  runtime_leave(&t.start_frame);
+}
+
+/// The child shares our memory until it executes a program or ends; we sleep that long. It has a slot and a Process of
+/// its own, because its descriptors and signal handlers are copies.
+long vfork_process(Call& c, const Request& r, Created created) {
+  auto* p = (Process*)far_map(sizeof(Process), kProtRead | kProtWrite, kMapPrivate | kMapAnonymous, -1, 0);
+  Thread* child = p ? allocate_thread(p, created.thread) : nullptr;
+  if (!child) return -EAGAIN;
+  memcpy(p, c.t.process, sizeof(Process));
+  p->fds = clone_fds(c.t.process->fds);
+  p->parent_pid = p->pid;
+  p->number = created.process;
+  p->threads = 1;
+  p->serial = false;
+  p->group = 0;
+  p->vforked = true;
+  child->signals.mask = c.t.signals.mask;
+  child->signals.altstack = c.t.signals.altstack;
+  child->signals.altstack_size = c.t.signals.altstack_size;
+  child->start_frame = c.frame;
+  child->start_frame.rax = 0;
+  if (r.stack) child->start_frame.rsp = r.stack;
+  note_parent(*child, c.t);
+  u64 all = ~u64{0};
+  sys(__NR_rt_sigprocmask, 2, &all, 0, 8);
+  u64 flags = kVm | kVfork | (g.replay ? kChildSignal : r.flags & 0xff);
+  long result = runtime_clone(flags, child->stack_top, nullptr, nullptr, 0, vfork_main, child);
+  sync_kernel_mask(c.t);
+  if (g.replay && child->log.events.base) {
+    far_unmap(child->log.events.base, child->log.events.end);
+    if (child->log.data.base) far_unmap(child->log.data.base, child->log.data.end);
+  }
+  free_fds(p->fds);
+  release_thread(child);
+  far_unmap(p, sizeof(Process));
+  return result;
+}
+
+long create_process(Call& c, const Request& r) {
+  Created created{};
+  long recorded = 0;
+  if (g.replay) {
+    created = replay_create(c, recorded);
+    if (is_error(recorded)) return recorded;
+  } else {
+    created = {add(g.stage.header().next_process, 1u) + 1, 1};
+    if (created.process >= stage::kMaxProcesses) {
+      stop_recording(format::StopReason::kLimit);
+      created.process = 0;
+    }
+    auto& slot = g.stage.process(created.process);
+    slot.threads = 1;
+    store(slot.state, (u32)stage::ProcessState::kForking);
+    hold_all_fds(1);
+    record_create(c, created);
+  }
+  // Without an address space of its own the child is a vfork's: anything else that shares memory is not supported.
+  long result = (r.flags & kVm) ? vfork_process(c, r, created) : fork_process(c, r, created);
+  if (g.replay) {
+    if (is_error(result)) diverge(c.t, "a process cannot be created", recorded, result);
+    return recorded;
+  }
+  if (is_error(result)) hold_all_fds(-1);
+  record_correction(c, result);
+  if (!is_error(result) && (r.flags & kParentSetTid)) set_tid_word(r.parent_tid, (u32)result);
+  return result;
+}
+
+}  // namespace
+
+long handle_clone(Call& c) {
+  Request r = request_of(c);
+  if (r.flags & kThread) return create_thread(c, r);
+  if ((r.flags & kVm) && !(r.flags & kVfork))
+    return leave_recording(c, format::StopReason::kUnsupportedCall, "clone of a process that shares memory");
+  return create_process(c, r);
+}
+
+// --- the end -------------------------------------------------------------------------------------------------------------------
+
+namespace {
+[[noreturn]] void leave_thread() {
+  // The kernel clears Thread::exited when we are off this stack.
+  sys(__NR_exit, 0);
+  __builtin_unreachable();
+}
+
+void end_process_log(Thread& t) {
+  hold_all_fds(-1);
+  store(g.stage.process(t.process->number).state, (u32)stage::ProcessState::kEnded);
+  if (t.process->group && t.process->group != t.process->number) release_turn(t);
+  close_log();
+}
+}  // namespace
+
+long handle_exit(Call& c) {
+  Thread& t = c.t;
+  Process& p = *t.process;
+  bool last = load(p.threads) == 1;
+  Log& log = t.log;
+  if (!g.replay) {
+    log.begin();
+    log.byte((u8)Op::kThreadExit);
+    log.zigzag((i32)c.a[0]);
+    log.check();
+    ++log.event_count;
+    log.commit();
+  } else {
+    take_recorded_turn(t);
+    if (log.at_end()) end_of_log(t);
+    if ((Op)log.read_byte() != Op::kThreadExit) diverge(t, "a thread ends that went on in the recording");
+    i64 code = log.read_zigzag();
+    if (code != (i32)c.a[0]) diverge(t, "a thread ends with another code", code, (i32)c.a[0]);
+    expect_check(c);
+  }
+  if (last) {
+    if (g.replay) end_replayed_process(t);
+    end_process_log(t);
+    sys(__NR_exit_group, c.a[0]);
+  }
+  // What the kernel does for CLONE_CHILD_CLEARTID, at a moment that is part of the order.
+  set_tid_word(t.clear_tid, 0);
+  if (t.clear_tid && !g.replay) sys(__NR_futex, t.clear_tid, kFutexWake, 1, 0, 0, 0);
+  add(p.threads, -1);
+  u64 all = ~u64{0};
+  sys(__NR_rt_sigprocmask, 2, &all, 0, 8);
+  if (g.replay) {
+    end_replayed_thread(t);
+  } else {
+    close_log();
+    release_turn(t);
+  }
+  leave_thread();
+}
+
+long handle_exit_group(Call& c) {
+  Thread& t = c.t;
+  Log& log = t.log;
+  if (!g.replay) {
+    log.begin();
+    log.byte((u8)Op::kExitGroup);
+    log.zigzag((i32)c.a[0]);
+    log.word64(log.hash.state);
+    ++log.event_count;
+    log.commit();
+    end_process_log(t);
+    sys(__NR_exit_group, c.a[0]);
+  }
+  take_recorded_turn(t);
+  if (log.at_end()) end_of_log(t);
+  if ((Op)log.read_byte() != Op::kExitGroup) diverge(t, "the process ends, and went on in the recording");
+  i64 status = log.read_zigzag();
+  if (status != (i32)c.a[0]) diverge(t, "exit status", status, (i32)c.a[0]);
+  if (log.read_word64() != log.hash.state) diverge(t, "what it did, by its hash");
+  ++log.event_count;
+  end_replayed_process(t);
+}
+
+// --- identity ------------------------------------------------------------------------------------------------------------------
+
+long handle_getppid(Call& c) {
+  auto execute = [](Call& call) -> long {
+    long parent = raw(call);
+    // Orphans come to the recorder, which is nobody to the program.
+    bool orphan = parent == (long)g.stage.header().tool_pid && call.t.process->parent_pid &&
+                  call.t.process->parent_pid != parent;
+    return orphan ? 1 : parent;
+  };
+  return logged(c, execute, nullptr);
+}
+
+long handle_set_tid_address(Call& c) {
+  c.t.clear_tid = c.a[0];
+  return logged(c, [](Call& call) -> long { return call.t.tid; }, nullptr);
+}
+
+long handle_set_robust_list(Call& c) { return logged(c, raw, nullptr); }
+
+long handle_arch_prctl(Call& c) {
+  if (c.a[0] == 0x1002 || c.a[0] == 0x1003) {  // ARCH_SET_FS, ARCH_GET_FS
+    long result = raw(c);
+    if (g.replay) replay_result(c);
+    else record_result(c, result);
+    return result;
+  }
+  if (c.a[0] == 0x1001) return logged(c, [](Call&) -> long { return -EPERM; }, nullptr);
+  return logged(c, raw, nullptr);
+}
+
+long handle_prctl(Call& c) {
+  switch ((i32)c.a[0]) {
+    case 22: case 26: case 35: case 59:  // SECCOMP, TSC, MM, SYSCALL_USER_DISPATCH: they would shut us out
+      return logged(c, [](Call&) -> long { return -EINVAL; }, c.info.outs);
+    case 15:
+      if (g.replay) raw(c);  // the name, for whoever looks with ps
+      break;
+    default: break;
+  }
+  return logged(c, raw, c.info.outs);
+}
+
+long handle_seccomp(Call& c) {
+  return logged(c, [](Call&) -> long { return -EINVAL; }, nullptr);
+}
+
+long handle_ptrace(Call& c) {
+  return logged(c, [](Call&) -> long { return -EPERM; }, nullptr);
+}
+
+long leave_recording(Call& c, format::StopReason reason, const char* why) {
+  Thread& t = c.t;
+  if (g.replay) {
+    take_recorded_turn(t);
+    end_of_log(t);
+  }
+  Log& log = t.log;
+  log.payload(why, strlen(why));
+  log.begin();
+  log.byte((u8)Op::kStop);
+  log.varint((u64)reason);
+  log.varint(strlen(why));
+  ++log.event_count;
+  log.commit();
+  auto& slot = g.stage.process(t.process->number);
+  if (swap_if(slot.diverged, 0u, 2u)) {
+    u64 n = min<u64>(strlen(why), sizeof slot.report - 1);
+    memcpy(slot.report, why, n);
+    slot.diverged_event = log.event_count;
+  }
+  // Whatever this process sends from now on, its receivers must store.
+  Process& p = *t.process;
+  for (u32 i = 0; i < p.fds.size; ++i) {
+    const Fd& fd = p.fds.of[i];
+    if (fd.kind != FdKind::kConnection) continue;
+    auto& direction = g.stage.connection(fd.object).direction[fd.end];
+    if (load(direction.outside_from) == ~u64{0}) store(direction.outside_from, load(direction.sent));
+  }
+  p.outside = true;
+  close_log();
+  return raw(c);
+}
+
+}  // namespace pastcone::runtime

@@ -1,0 +1,36 @@
+// The frame a handler runs on: what the kernel would have built, with the program's registers and vector state.
+#pragma once
+
+#include "thread.h"
+
+namespace pastcone::runtime {
+
+struct KernelContext {
+  u64 r8, r9, r10, r11, r12, r13, r14, r15, rdi, rsi, rbp, rbx, rdx, rax, rcx, rsp, rip, flags;
+  u16 cs, gs, fs, ss;
+  u64 error, trap, old_mask, cr2, floating;
+  u64 reserved[8];
+};
+static_assert(sizeof(KernelContext) == 256);
+
+struct KernelFrame {  // the kernel's struct ucontext
+  u64 flags, link;
+  u64 stack, stack_flags, stack_size;
+  KernelContext context;
+  u64 mask;
+};
+static_assert(sizeof(KernelFrame) == 304);
+
+struct FaultState {
+  u64 error, trap, address;
+};
+
+/// Pushes a frame and points `frame` at the handler. False: there is no memory for it.
+bool build_signal_frame(Thread& t, Frame& frame, int signal, const SignalInfo& info, const KernelAction& action,
+                        u64 old_mask, const FaultState* fault);
+/// The handler returned: all registers, and the mask, as its frame says.
+bool restore_signal_frame(Thread& t, Frame& frame);
+
+void report_own_fault(Thread& t, int signal, u64 rip, u64 address);
+
+}  // namespace pastcone::runtime

@@ -1,0 +1,436 @@
+// Signals, from the kernel to the program.
+//
+// Asynchronous ones: the kernel's handler is on_signal below, which notes the signal and blocks it (so the kernel queues
+// what comes after it, and none is lost); it is delivered on leaving the next recorded call, and the log says where.
+// Synchronous ones (a fault of the program) happen again by themselves in replay. Both end in a frame on the program's
+// stack that looks as if the kernel had built it.
+#include "signals.h"
+
+#include "handlers.h"
+#include "signal_frame.h"
+#include "turn.h"
+#include "waits.h"
+
+namespace pastcone::runtime {
+namespace {
+
+constexpr u64 kSigInfo = 4, kOnStack = 0x08000000, kRestartFlag = 0x10000000, kNoDefer = 0x40000000,
+              kResetHand = 0x80000000, kRestorer = 0x04000000;
+constexpr u64 kDefault = 0, kIgnore = 1;
+constexpr int kSegv = 11, kSys = 31;
+constexpr u64 kSynchronous = signal_bit(4) | signal_bit(5) | signal_bit(7) | signal_bit(8) | signal_bit(kSegv);
+
+bool is_synchronous(int signal) { return kSynchronous & signal_bit(signal); }
+
+void set_kernel_action(int signal, u64 handler, u64 flags) {
+  KernelAction action{handler, flags | kRestorer, (u64)runtime_restorer, ~u64{0}};
+  if (signal == kSys) action.mask = 0;
+  sys(__NR_rt_sigaction, signal, &action, 0, 8);
+}
+
+void update_interrupt(Thread& t) {
+  store(t.interrupt, (load(t.signals.captured) & ~t.signals.mask) ? 1u : 0u);
+}
+
+/// Dies of the signal as if we had never been there.
+[[noreturn]] void die_of(int signal) {
+  set_kernel_action(signal, kDefault, 0);
+  u64 none = 0;
+  sys(__NR_rt_sigprocmask, 2, &none, 0, 8);
+  sys(__NR_tkill, sys(__NR_gettid), signal);
+  sys(__NR_exit_group, 128 + signal);
+  __builtin_unreachable();
+}
+
+// --- delivery -------------------------------------------------------------------------------------------------------------
+
+/// The program's handler for `signal` is the next thing to run.
+void enter_handler(Thread& t, Frame& frame, int signal, const SignalInfo& info, const FaultState* fault) {
+  KernelAction& action = t.process->actions.of[signal];
+  auto& s = t.signals;
+  u64 old_mask = s.saved_mask_valid ? s.saved_mask : s.mask;
+  s.saved_mask_valid = false;
+  if (!build_signal_frame(t, frame, signal, info, action, old_mask, fault)) {
+    if (g.replay) diverge(t, "no room on the stack for a signal", 0, signal);
+    die_of(kSegv);
+  }
+  s.mask |= action.mask;
+  if (!(action.flags & kNoDefer)) s.mask |= signal_bit(signal);
+  s.mask &= ~kNeverBlocked;
+  if (action.flags & kResetHand) {
+    action.handler = kDefault;
+    if (!g.replay && !is_synchronous(signal)) set_kernel_action(signal, kDefault, 0);
+  }
+}
+
+/// A call was interrupted: what the program sees depends on the handler that runs now.
+void settle_restart(Frame& frame, u64 action_flags) {
+  if ((long)frame.rax != kRestart) return;
+  if (action_flags & kRestartFlag) {
+    // Enter the runtime again with the same call, once the handler is done.
+    frame.rax = frame.number;
+    frame.rcx = frame.rip;
+    frame.rip = (u64)runtime_entry_syscall;
+    frame.full = 1;
+  } else {
+    frame.rax = (u64)-EINTR;
+  }
+}
+
+void record_signal(Thread& t, Op op, int signal, const SignalInfo& info) {
+  Log& log = t.log;
+  log.payload(&info, sizeof info);
+  log.begin();
+  log.byte((u8)op);
+  log.varint((u64)signal);
+  log.varint(sizeof info);
+  log.check();
+  ++log.event_count;
+  log.commit();
+}
+
+bool read_signal(Thread& t, int& signal, SignalInfo& info) {
+  Log& log = t.log;
+  log.read_byte();
+  signal = (int)log.read_varint();
+  u64 size = log.read_varint();
+  const char* bytes = log.read_payload(size);
+  if (!bytes || size != sizeof info || signal < 1 || signal > 64) return false;
+  memcpy(&info, bytes, sizeof info);
+  log.read_byte();
+  ++log.event_count;
+  return true;
+}
+
+}  // namespace
+
+void clear_interrupt(Thread& t) { update_interrupt(t); }
+
+u64 kernel_mask() {
+  u64 mask = 0;
+  sys(__NR_rt_sigprocmask, 0, 0, &mask, 8);
+  return mask;
+}
+
+u64 kernel_ignored() {
+  u64 ignored = 0;
+  for (int signal = 1; signal <= 64; ++signal) {
+    KernelAction action{};
+    if (!sys(__NR_rt_sigaction, signal, 0, &action, 8) && action.handler == kIgnore) ignored |= signal_bit(signal);
+  }
+  return ignored;
+}
+
+void sync_kernel_mask(Thread& t) {
+  u64 mask, captured;
+  do {
+    captured = load(t.signals.captured);
+    // In replay nothing from outside concerns the program.
+    mask = g.replay ? ~u64{0} : t.signals.mask | captured;
+    mask &= ~(kSynchronous | signal_bit(kSys));
+    sys(__NR_rt_sigprocmask, 2, &mask, 0, 8);
+  } while (captured != load(t.signals.captured));
+  update_interrupt(t);
+}
+
+void deliver_signals(Thread& t, Frame& frame) {
+  auto& s = t.signals;
+  if (g.replay) {
+    while (t.log.peek() == Op::kSignal) {
+      int signal;
+      SignalInfo info;
+      if (!read_signal(t, signal, info)) end_of_log(t);
+      settle_restart(frame, t.process->actions.of[signal].flags);
+      enter_handler(t, frame, signal, info, nullptr);
+    }
+    return;
+  }
+  if (!t.interrupt) {
+    if ((long)frame.rax == kRestart) settle_restart(frame, kRestartFlag);
+    return;
+  }
+  while (u64 due = load(s.captured) & ~s.mask) {
+    int signal = __builtin_ctzll(due) + 1;
+    SignalInfo info = s.info[signal];
+    __atomic_fetch_and(&s.captured, ~signal_bit(signal), __ATOMIC_ACQ_REL);
+    KernelAction action = t.process->actions.of[signal];
+    if (action.handler == kIgnore) continue;
+    if (action.handler == kDefault) {
+      // The program took its handler away after the signal had come.
+      sync_kernel_mask(t);
+      sys(__NR_rt_tgsigqueueinfo, sys(__NR_getpid), sys(__NR_gettid), signal, &info);
+      continue;
+    }
+    settle_restart(frame, action.flags);
+    record_signal(t, Op::kSignal, signal, info);
+    enter_handler(t, frame, signal, info, nullptr);
+  }
+  sync_kernel_mask(t);
+  if ((long)frame.rax == kRestart) settle_restart(frame, kRestartFlag);
+}
+
+// --- from the kernel --------------------------------------------------------------------------------------------------------
+
+namespace {
+
+/// On the runtime's stack, after the kernel's handler has returned: the program faulted at signals.fault_frame.
+[[noreturn]] void on_fault_stack() {
+  Thread& t = current();
+  auto& s = t.signals;
+  Frame frame = s.fault_frame;
+  frame.full = 1;
+  t.frame = &frame;
+  int signal = s.fault_info.signal;
+  FaultState fault{s.fault_error, s.fault_trap, s.fault_address};
+  t.log.hash.mix(frame.rip);
+  t.log.hash.mix((u64)signal);
+  const KernelAction& action = t.process->actions.of[signal];
+  bool fatal = action.handler <= kIgnore || (s.mask & signal_bit(signal));
+  if (g.replay) {
+    take_recorded_turn(t);
+    Op expected = fatal ? Op::kFatal : Op::kFault;
+    if (t.log.at_end()) end_of_log(t);
+    if (t.log.peek() != expected)
+      diverge(t, "a fault that did not happen in the recording", (i64)t.log.peek(), signal, "signal");
+    if (fatal) {
+      t.log.read_byte();
+      if ((int)t.log.read_varint() != signal || t.log.read_word64() != t.log.hash.state)
+        diverge(t, "died otherwise", 0, signal);
+      ++t.log.event_count;
+      end_replayed_process(t);
+    }
+    int recorded;
+    SignalInfo info;
+    if (!read_signal(t, recorded, info)) end_of_log(t);
+    if (recorded != signal) diverge(t, "another fault", recorded, signal);
+    enter_handler(t, frame, signal, info, &fault);
+    runtime_leave(&frame);
+  }
+  if (fatal) {
+    Log& log = t.log;
+    log.begin();
+    log.byte((u8)Op::kFatal);
+    log.varint((u64)signal);
+    log.word64(log.hash.state);
+    ++log.event_count;
+    log.commit();
+    // Fault again, with nobody to catch it: status and core file are the kernel's.
+    set_kernel_action(signal, kDefault, 0);
+    sync_kernel_mask(t);
+    runtime_leave(&frame);
+  }
+  record_signal(t, Op::kFault, signal, s.fault_info);
+  enter_handler(t, frame, signal, s.fault_info, &fault);
+  sync_kernel_mask(t);
+  runtime_leave(&frame);
+}
+
+bool in_runtime(u64 rip) { return rip >= (u64)runtime_text_begin && rip < (u64)runtime_text_end; }
+
+void to_frame(Frame& frame, const KernelContext& k) {
+  frame = Frame{k.r15, k.r14, k.r13, k.r12, k.rbp, k.rbx, k.r11, k.r10, k.r9, k.r8, k.rax, k.rcx, k.rdx, k.rsi, k.rdi,
+                0, 1, k.rip, k.flags, k.rsp};
+}
+
+void on_signal(int signal, SignalInfo* info, KernelFrame* kernel) {
+  Thread& t = current();
+  auto& s = t.signals;
+  KernelContext& context = kernel->context;
+  if (is_synchronous(signal) && info->code > 0) {
+    if (context.rip >= (u64)runtime_copy && context.rip < (u64)runtime_copy_end) {
+      context.rip = (u64)runtime_copy_fault;
+      return;
+    }
+    if (in_runtime(context.rip)) {
+      // Our own bug, or the program's memory vanished under us.
+      report_own_fault(t, signal, context.rip, context.cr2);
+      return;
+    }
+    to_frame(s.fault_frame, context);
+    s.fault_info = *info;
+    s.fault_error = context.error;
+    s.fault_trap = context.trap;
+    s.fault_address = context.cr2;
+    context.rip = (u64)on_fault_stack;
+    context.rsp = t.stack_top - 8;
+    context.flags &= ~u64{0x500};
+    return;
+  }
+  KernelAction& action = t.process->actions.of[signal];
+  if (action.handler == kIgnore) return;
+  if (action.handler == kDefault) {
+    // Only synchronous signals have our handler without one of the program's.
+    set_kernel_action(signal, kDefault, 0);
+    sys(__NR_tkill, sys(__NR_gettid), signal);
+    kernel->mask &= ~signal_bit(signal);
+    return;
+  }
+  s.info[signal] = *info;
+  __atomic_fetch_or(&s.captured, signal_bit(signal), __ATOMIC_ACQ_REL);
+  kernel->mask |= signal_bit(signal);
+  update_interrupt(t);
+  if (t.interrupt && context.rip >= (u64)runtime_window_begin && context.rip < (u64)runtime_window_end)
+    context.rip = (u64)runtime_window_abort;
+}
+
+/// Syscall User Dispatch: a call from a place that is not patched goes the way of the others.
+void on_dispatch(int, SignalInfo* info, KernelFrame* kernel) {
+  KernelContext& context = kernel->context;
+  if (info->code != 2) return;  // SYS_USER_DISPATCH; anything else is not for us
+  context.rcx = context.rip;
+  context.r11 = context.flags;
+  context.rip = (u64)runtime_entry_syscall;
+}
+
+}  // namespace
+
+void install_fault_handlers() {
+  for (int signal = 1; signal <= 64; ++signal)
+    if (is_synchronous(signal)) set_kernel_action(signal, (u64)on_signal, kSigInfo | kOnStack);
+  set_kernel_action(kSys, (u64)on_dispatch, kSigInfo | kOnStack | kNoDefer);
+}
+
+void set_up_signals(Thread& t, u64 ignored, u64 blocked) {
+  for (int signal = 1; signal <= 64; ++signal)
+    t.process->actions.of[signal] = KernelAction{ignored & signal_bit(signal) ? kIgnore : kDefault, 0, 0, 0};
+  t.signals.mask = blocked & ~kNeverBlocked;
+}
+
+// --- calls ----------------------------------------------------------------------------------------------------------------
+
+namespace {
+/// These calls change nothing but what we keep ourselves: the same in both modes, only noted.
+long noted(Call& c, long result) {
+  if (!g.replay) {
+    record_result(c, result);
+    return result;
+  }
+  long recorded = replay_result(c);
+  if (recorded != result) diverge(c.t, "another result", recorded, result, call_name(c.number));
+  return result;
+}
+}  // namespace
+
+long handle_sigaction(Call& c) {
+  int signal = (int)c.a[0];
+  if (signal < 1 || signal > 64 || c.a[3] != 8 || (c.a[1] && (signal_bit(signal) & kNeverBlocked)))
+    return noted(c, -EINVAL);
+  KernelAction& action = c.t.process->actions.of[signal];
+  KernelAction wanted = action;
+  if (c.a[1] && !read_memory(wanted, c.a[1])) return noted(c, -EFAULT);
+  if (c.a[2] && !write_memory(c.a[2], &action, sizeof action)) return noted(c, -EFAULT);
+  if (c.a[1]) {
+    action = wanted;
+    action.mask &= ~kNeverBlocked;
+    if (!g.replay && signal != kSys && !is_synchronous(signal)) {
+      u64 kept = wanted.flags & 3;  // SA_NOCLDSTOP, SA_NOCLDWAIT
+      if (wanted.handler <= kIgnore) set_kernel_action(signal, wanted.handler, kept);
+      else set_kernel_action(signal, (u64)on_signal, kSigInfo | kOnStack | kept);
+    }
+  }
+  return noted(c, 0);
+}
+
+long handle_sigprocmask(Call& c) {
+  auto& s = c.t.signals;
+  u64 mask = s.mask, change = 0;
+  if (c.a[3] != 8) return noted(c, -EINVAL);
+  if (c.a[1]) {
+    if (!read_memory(change, c.a[1])) return noted(c, -EFAULT);
+    switch ((int)c.a[0]) {
+      case 0: mask |= change; break;
+      case 1: mask &= ~change; break;
+      case 2: mask = change; break;
+      default: return noted(c, -EINVAL);
+    }
+  }
+  if (c.a[2] && !write_memory(c.a[2], &s.mask, 8)) return noted(c, -EFAULT);
+  mask &= ~kNeverBlocked;
+  if (mask != s.mask) {
+    s.mask = mask;
+    if (!g.replay) sync_kernel_mask(c.t);
+  }
+  return noted(c, 0);
+}
+
+long handle_sigreturn(Call& c) {
+  if (!restore_signal_frame(c.t, c.frame)) {
+    if (g.replay) diverge(c.t, "a broken signal frame");
+    die_of(kSegv);
+  }
+  noted(c, 0);
+  if (!g.replay) sync_kernel_mask(c.t);
+  return (long)c.frame.rax;
+}
+
+long handle_sigpending(Call& c) {
+  auto execute = [](Call& call) -> long {
+    long result = raw(call);
+    u64 pending;
+    if (!result && read_memory(pending, call.a[0])) {
+      pending |= load(call.t.signals.captured);
+      pending &= call.t.signals.mask;
+      write_memory(call.a[0], &pending, 8);
+    }
+    return result;
+  };
+  return logged(c, execute, c.info.outs);
+}
+
+long handle_sigsuspend(Call& c) {
+  TemporaryMask mask(c.t, c.a[0]);
+  if (g.replay) {
+    long result = replay_result(c);
+    take_turn_behind(c.t);
+    mask.leave_replay();
+    return result;
+  }
+  long result = -EINTR;
+  while (!(load(c.t.signals.captured) & ~c.t.signals.mask)) blocking(c.t, __NR_pause);
+  record_result(c, result);
+  mask.leave();
+  return result;
+}
+
+long handle_sigtimedwait(Call& c) {
+  auto execute = [](Call& call) -> long {
+    // One that was taken from the kernel before the program blocked it
+    u64 wanted;
+    auto& s = call.t.signals;
+    if (read_memory(wanted, call.a[0]))
+      if (u64 have = load(s.captured) & wanted) {
+        int signal = __builtin_ctzll(have) + 1;
+        if (call.a[1]) write_memory(call.a[1], &s.info[signal], sizeof(SignalInfo));
+        __atomic_fetch_and(&s.captured, ~signal_bit(signal), __ATOMIC_ACQ_REL);
+        sync_kernel_mask(call.t);
+        return signal;
+      }
+    long result = raw_blocking(call);
+    return result == kRestart ? -EINTR : result;
+  };
+  return logged(c, execute, c.info.outs);
+}
+
+long handle_sigaltstack(Call& c) {
+  struct { u64 address; i32 flags; i32 pad; u64 size; } stack{}, old{};
+  auto& s = c.t.signals;
+  bool on = c.frame.rsp - s.altstack < s.altstack_size && s.altstack;
+  old.address = s.altstack;
+  old.size = s.altstack_size;
+  old.flags = !s.altstack ? 2 : (i32)(s.altstack_flags | (on ? 1 : 0));
+  if (c.a[0]) {
+    if (!read_memory(stack, c.a[0])) return noted(c, -EFAULT);
+    if (on) return noted(c, -EPERM);
+    if ((stack.flags & 3) != 2 && stack.size < 2048) return noted(c, -ENOMEM);
+    if (stack.flags & 2) s.altstack = s.altstack_size = s.altstack_flags = 0;
+    else {
+      s.altstack = stack.address;
+      s.altstack_size = stack.size;
+      s.altstack_flags = (u32)stack.flags & 0x80000000;
+    }
+  }
+  if (c.a[1] && !write_memory(c.a[1], &old, sizeof old)) return noted(c, -EFAULT);
+  return noted(c, 0);
+}
+
+}  // namespace pastcone::runtime

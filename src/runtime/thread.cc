@@ -1,0 +1,112 @@
+#include "thread.h"
+
+#include "call.h"
+#include "waits.h"
+
+namespace pastcone::runtime {
+
+void* far_map(u64 size, int prot, int flags, int fd, u64 offset) {
+  if (!size) return nullptr;
+  u64 at = add(g.far_next, page_up(size) + kPage);
+  long result = sys(__NR_mmap, at, size, prot, flags | kMapFixedNoReplace, fd, offset);
+  return is_error(result) ? nullptr : (void*)result;
+}
+
+void far_unmap(void* address, u64 size) { sys(__NR_munmap, address, page_up(size)); }
+
+Thread* allocate_thread(Process* process, u32 number) {
+  while (!swap_if(g.slot_lock, 0u, 1u)) __builtin_ia32_pause();
+  u32 slot = ~0u;
+  for (u32 i = 0; i < 1024 && slot == ~0u; ++i)
+    if (~g.slots_used[i]) {
+      slot = i * 64 + (u32)__builtin_ctzll(~g.slots_used[i]);
+      g.slots_used[i] |= u64{1} << (slot % 64);
+    }
+  store(g.slot_lock, 0u);
+  if (slot == ~0u) return nullptr;
+  u64 base = kSlotsBase + slot * kSlotSize;
+  long mapped = sys(__NR_mmap, base + kPage, kSlotSize - kPage, kProtRead | kProtWrite,
+                    kMapPrivate | kMapAnonymous | kMapFixed | kMapNoReserve, -1, 0);
+  if (is_error(mapped)) return nullptr;
+  auto* t = (Thread*)(base + kSlotThread);
+  t->self = t;
+  t->slot = slot;
+  t->stack_top = base + kSlotStack - 64;
+  t->process = process;
+  t->number = number;
+  return t;
+}
+
+void release_thread(Thread* thread) {
+  u32 slot = thread->slot;
+  sys(__NR_munmap, kSlotsBase + slot * kSlotSize, kSlotSize);
+  while (!swap_if(g.slot_lock, 0u, 1u)) __builtin_ia32_pause();
+  g.slots_used[slot / 64] &= ~(u64{1} << (slot % 64));
+  store(g.slot_lock, 0u);
+}
+
+void enter_thread(Thread* thread) {
+  sys(__NR_arch_prctl, 0x1001, thread);  // ARCH_SET_GS
+  struct {
+    u64 address;
+    i32 flags;
+    u64 size;
+  } stack{kSlotsBase + thread->slot * kSlotSize + kPage, 0, kSlotStack - kPage};
+  sys(__NR_sigaltstack, &stack, 0);
+}
+
+void arm_dispatch() {
+  if (g.stage.header().flags & stage::kFlagNoDispatch) return;
+  u64 begin = page_down((u64)runtime_text_begin), end = page_up((u64)runtime_text_end);
+  g.dispatch = !is_error(sys(__NR_prctl, 59, 1, begin, end - begin, 0));
+}
+
+void record_start(Thread& t, u32 parent_process, u32 parent_thread, u64 parent_event, u8 flags) {
+  Timespec now{};
+  sys(__NR_clock_gettime, 0, &now);
+  Log& log = t.log;
+  log.begin();
+  log.byte((u8)Op::kStart);
+  log.varint(t.process->pid);
+  log.varint(t.tid);
+  log.varint(parent_process);
+  log.varint(parent_thread);
+  log.varint(parent_event);
+  log.byte(flags);
+  log.varint((u64)now.seconds * 1'000'000'000 + (u64)now.nanoseconds);
+  ++log.event_count;
+  log.commit();
+}
+
+void map_feed(Thread& t) {
+  auto& slot = slot_of(t);
+  int fd = own_fd(stage::kFdTrace);
+  Log& log = t.log;
+  log.events.end = slot.events_size;
+  log.data.end = slot.data_size;
+  log.events.base = (char*)far_map(slot.events_size, kProtRead, kMapPrivate, fd, slot.events_offset);
+  log.data.base = (char*)far_map(slot.data_size, kProtRead, kMapPrivate, fd, slot.data_offset);
+  if (!log.events.base) log.events.at = log.events.end = 0;
+  if (!log.data.base) log.data.at = log.data.end = 0;
+}
+
+void begin_replay_thread(Thread& t) {
+  t.log = Log{};
+  auto& slot = slot_of(t);
+  slot.tid = (u32)sys(__NR_gettid);
+  store(slot.state, (u32)stage::ThreadState::kRunning);
+  add(g.stage.header().live_threads, 1u);
+  map_feed(t);
+  Log& log = t.log;
+  if (log.at_end()) end_of_log(t);
+  if (log.read_byte() != (u8)Op::kStart) diverge(t, "the recording of this thread does not start with its start");
+  u32 pid = (u32)log.read_varint();
+  t.tid = (u32)log.read_varint();
+  t.process->pid = pid;
+  for (int i = 0; i < 3; ++i) log.read_varint();
+  log.read_byte();
+  log.read_varint();
+  ++log.event_count;
+}
+
+}  // namespace pastcone::runtime

@@ -1,0 +1,131 @@
+// A thread of the program, as the runtime knows it, and the process it belongs to. %gs points to the current Thread.
+//
+// Each thread has a slot of fixed size at a far address: guard page, the stack the runtime runs on (also the kernel's
+// alternate signal stack), windows onto its two trace chunks, and the Thread itself. A child of vfork shares its parent's
+// memory but is a process of its own: it gets a slot and a Process of its own too.
+#pragma once
+
+#include "fds.h"
+#include "frame.h"
+#include "log.h"
+#include "offsets.h"
+#include "pastcone/stage/layout.h"
+#include "signals.h"
+#include "sys.h"
+
+namespace pastcone::runtime {
+
+inline constexpr u64 kSlotsBase = 0x200200000000;
+inline constexpr u64 kSlotSize = 1 << 20;
+inline constexpr u64 kSlotStack = 512 * 1024;                  // guard page and stack
+inline constexpr u64 kSlotEvents = kSlotStack;                 // window, kChunkSize
+inline constexpr u64 kSlotData = kSlotEvents + 64 * 1024;      // window, kChunkSize
+inline constexpr u64 kSlotThread = kSlotData + 64 * 1024;
+inline constexpr u64 kStageBase = 0x200100000000;
+inline constexpr u64 kFarBase = 0x210000000000;                // bump-allocated mappings of the runtime
+
+struct Process {
+  u32 number;             ///< p3 is 3
+  u32 pid;                ///< as recorded
+  u32 parent_pid;
+  u32 threads;            ///< alive, in this process
+  u32 users;              ///< vfork: how many processes use this struct's memory
+  bool serial;            ///< more than one thread, or memory shared with others: the turn counts
+  bool recorded_exit;     ///< an exit_group is already in the log
+  bool outside;           ///< recording of this process has ended; it goes on natively
+  bool vforked;           ///< shares its parent's memory
+  u32 group;              ///< of the turn
+  u64 brk_start, brk_end;
+  u64 exec_count;
+  FdTable fds;
+  SignalActions actions;
+  u32 lock;               ///< of this struct, between threads while they are inside the runtime without the turn
+  char program[256];
+};
+
+struct Thread {
+  Thread* self;
+  u64 user_rsp;
+  u64 stack_top;
+  u32 interrupt;          ///< a signal is queued: blocking calls must not begin
+  u32 number;             ///< p3.2 is 2
+  Process* process;
+  Frame* frame;           ///< while inside a call
+  u32 tid;                ///< as recorded
+  u32 slot;
+  u64 clear_tid;          ///< CLONE_CHILD_CLEARTID, done by us
+  u64 robust_list;
+  bool head_written;      ///< this call's item is already in the log: a change of turn belongs behind it
+  bool yields;            ///< the program said sched_yield
+  bool has_turn;
+  u64 slice_start;
+  u64 real_tid;           ///< replay: what the kernel calls it
+  u32 exited;             ///< cleared by the kernel when the thread is really gone
+  Frame start_frame;      ///< a new thread: the registers it begins with
+  u32 parent_process, parent_thread;
+  u64 parent_event, child_set_tid;
+  u32 passed_count;       ///< descriptors that came with the message being received
+  Fd passed[256];
+  ThreadSignals signals;
+  Log log;                ///< both modes
+};
+static_assert(offsetof(Thread, self) == THREAD_SELF);
+static_assert(offsetof(Thread, user_rsp) == THREAD_USER_RSP);
+static_assert(offsetof(Thread, stack_top) == THREAD_STACK_TOP);
+static_assert(offsetof(Thread, interrupt) == THREAD_INTERRUPT);
+static_assert(sizeof(Thread) < kSlotSize - kSlotThread);
+
+inline Thread& current() {
+  Thread* t;
+  asm("mov %%gs:0, %0" : "=r"(t));
+  return *t;
+}
+inline Process& process() { return *current().process; }
+
+/// What every process of a run has in common; in the runtime's own data, so copied by fork.
+struct Globals {
+  stage::View stage;
+  bool replay;
+  bool dispatch;          ///< Syscall User Dispatch is armed
+  int fd_base;            ///< descriptors fd_base + stage::Fd… are ours
+  u64 far_next;
+  u32 slot_lock;
+  u64 slots_used[1024];   ///< bit set of thread slots
+  u64 vdso_clock_gettime; ///< the kernel's vDSO function, or 0
+  u64 vdso_getcpu;
+  u64 stack_end;          ///< top of the main stack
+  u64 xsave_size, xsave_mask;
+};
+extern Globals g;
+inline int own_fd(int which) { return g.fd_base + which; }
+inline bool is_own_fd(i64 fd) { return fd >= g.fd_base && fd < g.fd_base + stage::kFdCount; }
+
+/// Maps `size` bytes (0: fails) at a far address.
+void* far_map(u64 size, int prot, int flags, int fd, u64 offset);
+void far_unmap(void* address, u64 size);
+
+Thread* allocate_thread(Process* process, u32 number);
+void release_thread(Thread* thread);
+/// Makes the kernel see `thread` as the current one: gs, alternate stack, dispatch.
+void enter_thread(Thread* thread);
+void arm_dispatch();
+
+/// Record: a thread's first item.
+void record_start(Thread& t, u32 parent_process, u32 parent_thread, u64 parent_event, u8 flags);
+/// Replay: opens a thread's streams and reads its first item.
+void begin_replay_thread(Thread& t);
+void map_feed(Thread& t);
+
+extern "C" {
+[[noreturn]] void runtime_leave(Frame* frame);
+[[noreturn]] void runtime_on_stack(u64 stack_top, void (*function)(void*), void* argument);
+void runtime_restorer();
+long runtime_clone(u64 flags, u64 stack, void* ptid, void* ctid, u64 tls, void (*function)(void*), void* argument);
+long runtime_blocking(long nr, u64 a, u64 b, u64 c, u64 d, u64 e, u64 f);
+long runtime_copy(void* to, const void* from, size_t n);
+extern char runtime_text_begin[], runtime_text_end[], runtime_window_begin[], runtime_window_end[],
+    runtime_window_abort[], runtime_copy_fault[], runtime_copy_end[];
+void runtime_entry_syscall();
+}
+
+}  // namespace pastcone::runtime

@@ -1,0 +1,138 @@
+#include "turn.h"
+
+#include "waits.h"
+
+namespace pastcone::runtime {
+namespace {
+
+/// How long a thread may keep the turn while others wait, in ticks of the time stamp counter: about two milliseconds.
+constexpr u64 kSlice = 5'000'000;
+
+u64 ticks() {
+  u32 low, high;
+  asm volatile("rdtsc" : "=a"(low), "=d"(high));
+  return (u64)high << 32 | low;
+}
+
+stage::Group& group_of(Thread& t) { return g.stage.group(t.process->group); }
+
+void write_turn(Thread& t, u64 number, bool after) {
+  Log& log = t.log;
+  log.begin();
+  log.byte((u8)(after ? Op::kTurnAfter : Op::kTurn));
+  log.varint(t.process->group);
+  log.varint(number);
+  log.commit();
+}
+
+/// Gets the turn; true if somebody else had it since.
+bool get_turn(Thread& t) {
+  stage::Group& group = group_of(t);
+  while (!swap_if(group.owner, 0u, t.tid)) {
+    u32 owner = load(group.owner);
+    if (!owner) continue;
+    add(group.waiters, 1);
+    Timespec wait{0, 50'000'000};
+    long result = futex_wait(group.owner, owner, &wait);
+    add(group.waiters, -1);
+    // A holder that was killed cannot give it back.
+    if (result == -ETIMEDOUT && sys(__NR_tkill, owner, 0) == -ESRCH && swap_if(group.owner, owner, t.tid)) break;
+  }
+  t.has_turn = true;
+  t.slice_start = ticks();
+  if (group.last == t.tid) return false;
+  group.last = t.tid;
+  ++group.number;
+  return true;
+}
+
+}  // namespace
+
+void become_serial(Process& p) {
+  if (p.serial) return;
+  p.serial = true;
+  if (!p.group) p.group = p.number;
+  stage::Group& group = g.stage.group(p.group);
+  Thread& t = current();
+  if (g.replay) {
+    group.owner = t.tid;
+    group.number = 1;
+  } else {
+    group.owner = t.tid;
+    group.last = t.tid;
+    group.number = 1;
+  }
+  t.has_turn = true;
+  t.slice_start = ticks();
+}
+
+void release_turn(Thread& t) {
+  if (!t.process->serial || !t.has_turn) return;
+  t.has_turn = false;
+  stage::Group& group = group_of(t);
+  store(group.owner, 0u);
+  if (load(group.waiters)) futex_wake(group.owner, 1);
+}
+
+void acquire_turn(Thread& t) {
+  if (!t.process->serial) return;
+  if (get_turn(t)) write_turn(t, group_of(t).number, t.head_written);
+}
+
+TurnPause::TurnPause(Thread& t) : t_(t) { release_turn(t); }
+TurnPause::~TurnPause() { acquire_turn(t_); }
+
+void end_slice(Thread& t) {
+  if (!t.process->serial) return;
+  stage::Group& group = group_of(t);
+  if (!load(group.waiters)) return;
+  if (!t.yields && ticks() - t.slice_start < kSlice) return;
+  t.yields = false;
+  u64 number = group.number;
+  release_turn(t);
+  // Let one of them have it before we ask again.
+  for (int i = 0; i < 1000 && load(group.number) == number && load(group.waiters); ++i) sys(__NR_sched_yield);
+  if (get_turn(t)) write_turn(t, group.number, true);
+}
+
+namespace {
+void take_turn_number(Thread& t, u32 group_number, u64 number) {
+  stage::Group& group = g.stage.group(group_number);
+  if (t.has_turn) {
+    t.has_turn = false;
+    store(group.owner, 0u);
+    publish(group.futex);
+  }
+  wait_for(t, group.futex, stage::WaitKind::kTurn, group_number, number,
+           [&] { return load(group.number) == number - 1 && !load(group.owner); });
+  store(group.owner, (u32)t.tid);
+  store(group.number, number);
+  t.has_turn = true;
+}
+
+void take_if_next(Thread& t, Op op) {
+  while (t.log.peek() == op) {
+    t.log.read_byte();
+    u32 group = (u32)t.log.read_varint();
+    u64 number = t.log.read_varint();
+    take_turn_number(t, group, number);
+  }
+}
+}  // namespace
+
+void take_recorded_turn(Thread& t) { take_if_next(t, Op::kTurn); }
+void take_recorded_turn_after(Thread& t) { take_if_next(t, Op::kTurnAfter); }
+
+void give_back_turn(Thread& t) {
+  if (!t.has_turn) return;
+  if (!g.replay) {
+    release_turn(t);
+    return;
+  }
+  t.has_turn = false;
+  stage::Group& group = group_of(t);
+  store(group.owner, 0u);
+  publish(group.futex);
+}
+
+}  // namespace pastcone::runtime

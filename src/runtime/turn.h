@@ -1,0 +1,29 @@
+// The turn: of the threads of a process (and of all processes that share writable memory with it) one runs at a time.
+// It changes hands only inside recorded calls: where a call may sleep, and where a time slice is over. So everything the
+// program does in between, data races included, happens in one order, which the log keeps: kTurn before the event in
+// which a thread lost the turn and got it back, kTurnAfter behind one.
+#pragma once
+
+#include "thread.h"
+
+namespace pastcone::runtime {
+
+/// Gives up the turn while in scope; record only. Does nothing for a process that is alone with itself.
+class TurnPause {
+ public:
+  explicit TurnPause(Thread& t);
+  ~TurnPause();
+
+ private:
+  Thread& t_;
+};
+
+void become_serial(Process& p);          ///< a second thread is about to start
+void acquire_turn(Thread& t);            ///< record: waits for it; writes kTurn if it had been elsewhere
+void release_turn(Thread& t);
+void end_slice(Thread& t);               ///< record: at the end of a call, if others wait and the slice is over
+void take_recorded_turn(Thread& t);      ///< replay: if kTurn is next, waits for it
+void take_recorded_turn_after(Thread& t);///< replay: the same for kTurnAfter
+void give_back_turn(Thread& t);          ///< the thread ends; both modes
+
+}  // namespace pastcone::runtime

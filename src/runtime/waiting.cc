@@ -1,0 +1,102 @@
+// Calls that wait for something else than bytes.
+#include "handlers.h"
+#include "turn.h"
+
+namespace pastcone::runtime {
+namespace {
+
+/// The mask argument of ppoll and friends: pointer and where the pointer is.
+u64 mask_argument(Call& c) {
+  switch (c.number) {
+    case __NR_ppoll: return c.a[3];
+    case __NR_epoll_pwait: return c.a[4];
+    case __NR_epoll_pwait2: return c.a[4];
+    case __NR_pselect6: {
+      struct { u64 mask, size; } pair{};
+      return c.a[5] && read_memory(pair, c.a[5]) ? pair.mask : 0;
+    }
+    default: return 0;
+  }
+}
+
+}  // namespace
+
+/// While in scope the thread has another signal mask, as sigsuspend wants it: a handler that runs meanwhile restores the old.
+TemporaryMask::TemporaryMask(Thread& t, u64 mask_address) : t_(t) {
+  u64 mask;
+  if (!mask_address || !read_memory(mask, mask_address)) return;
+  active_ = true;
+  t.signals.saved_mask = t.signals.mask;
+  t.signals.mask = mask & ~kNeverBlocked;
+  if (!g.replay) sync_kernel_mask(t);
+}
+
+void TemporaryMask::leave() {
+  if (!active_) return;
+  // If a handler is about to run, its frame carries the old mask; else it is back at once.
+  if (t_.signals.captured & ~t_.signals.mask) {
+    t_.signals.saved_mask_valid = true;
+  } else {
+    t_.signals.mask = t_.signals.saved_mask;
+    if (!g.replay) sync_kernel_mask(t_);
+  }
+}
+
+void TemporaryMask::leave_replay() {
+  if (!active_) return;
+  if (t_.log.peek() == Op::kSignal) t_.signals.saved_mask_valid = true;
+  else t_.signals.mask = t_.signals.saved_mask;
+}
+
+long handle_poll(Call& c) {
+  TemporaryMask mask(c.t, mask_argument(c));
+  long result;
+  if (g.replay) {
+    result = replay_result(c, c.info.outs);
+    take_turn_behind(c.t);
+    mask.leave_replay();
+    return result;
+  }
+  // The mask is in force already, so the call itself needs none.
+  Call plain = c;
+  if (c.number == __NR_ppoll) plain.a[3] = 0;
+  if (c.number == __NR_epoll_pwait || c.number == __NR_epoll_pwait2) plain.a[4] = 0;
+  if (c.number == __NR_pselect6) plain.a[5] = 0;
+  result = raw_blocking(plain);
+  if (result == kRestart) result = -EINTR;
+  record_result(c, result, c.info.outs);
+  mask.leave();
+  return result;
+}
+
+long handle_sleep(Call& c) { return logged(c, raw_blocking, c.info.outs); }
+long handle_pause(Call& c) { return logged(c, raw_blocking, nullptr); }
+
+long handle_yield(Call& c) {
+  c.t.yields = true;
+  return logged(c, raw, nullptr);
+}
+
+namespace {
+/// The word a futex operation changes by itself.
+void futex_outs(Exchange& x, const u64* a, long) { x.out(a[0], 4); }
+void wake_op_outs(Exchange& x, const u64* a, long) { x.out(a[4], 4); }
+}  // namespace
+
+long handle_futex(Call& c) {
+  int operation = (int)c.a[1] & 0x7f;
+  OutsFunction outs = nullptr;
+  switch (operation) {
+    case 6: case 7: case 8: case 13: outs = futex_outs; break;   // LOCK_PI, UNLOCK_PI, TRYLOCK_PI, LOCK_PI2
+    case 5: outs = wake_op_outs; break;                          // WAKE_OP
+    case 11: case 12:                                            // requeue to PI
+      if (operation == 11) outs = [](Exchange& x, const u64* a, long) { x.out(a[4], 4); };
+      else outs = [](Exchange& x, const u64* a, long) { x.out(a[4], 4); };
+      break;
+    default: break;
+  }
+  bool waits = operation == 0 || operation == 9 || operation == 6 || operation == 11 || operation == 13;
+  return logged(c, waits ? raw_blocking : raw, outs);
+}
+
+}  // namespace pastcone::runtime

@@ -1,0 +1,42 @@
+// Replay: waiting for another thread. The director sees who waits for what in the stage, and ends those for whom nothing can
+// come any more.
+#pragma once
+
+#include "thread.h"
+
+namespace pastcone::runtime {
+
+stage::ThreadSlot& slot_of(Thread& t);
+void begin_wait(Thread& t, stage::WaitKind kind, u64 target, u64 position);
+void end_wait(Thread& t);
+[[noreturn]] void abandon_wait(Thread& t);
+
+/// The process ends, in replay: all its threads do.
+[[noreturn]] void end_replayed_process(Thread& t);
+void end_replayed_thread(Thread& t);
+
+/// Something changed that others may wait for.
+inline void publish(u32& futex) {
+  add(futex, 1u);
+  add(g.stage.header().progress, 1u);
+  futex_wake(futex);
+}
+
+template <typename Ready>
+void wait_for(Thread& t, u32& futex, stage::WaitKind kind, u64 target, u64 position, Ready ready) {
+  if (ready()) return;
+  for (int i = 0; i < 100; ++i) {
+    __builtin_ia32_pause();
+    if (ready()) return;
+  }
+  begin_wait(t, kind, target, position);
+  for (;;) {
+    u32 seen = load(futex);
+    if (ready()) break;
+    if (load(g.stage.header().give_up)) abandon_wait(t);
+    futex_wait(futex, seen);
+  }
+  end_wait(t);
+}
+
+}  // namespace pastcone::runtime

@@ -1,0 +1,61 @@
+// Reads trace.pack: finds its records, verifies them, unpacks them. Works on bytes of any origin: whatever is
+// in them, it neither crashes nor allocates more than a record's worth at a time. What the chunks in the
+// records mean is recording.h's business.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "pastcone/base/bytes.h"
+#include "pastcone/base/result.h"
+#include "pastcone/trace/format.h"
+
+struct ZSTD_DCtx_s;
+
+namespace pastcone {
+
+class PackReader {
+ public:
+  struct Record {
+    uint64_t offset;  ///< of its zstd frame in the pack
+    uint32_t packed, raw;
+  };
+  /// Called for each valid chunk of a valid record: record number, the chunk's header, where in the unpacked
+  /// record its bytes begin. False ends the scan.
+  using ChunkVisitor = std::function<bool(uint32_t, const format::ChunkHeader&, uint32_t)>;
+
+  /// `pack` must outlive the reader. An empty pack has no records.
+  static Result<PackReader> open(ByteView pack);
+
+  /// Walks and verifies all records. Damage is described in `damage`, one line each; what is behind it is
+  /// still found where possible. A torn record at the end is damage only if the recording is `complete`.
+  void scan(bool complete, const ChunkVisitor& visit, std::vector<std::string>& damage);
+
+  const std::vector<Record>& records() const { return records_; }
+
+  /// The content of a record found by scan(). Keeps the few last used. May be called from several threads.
+  Result<std::shared_ptr<const Bytes>> unpack(uint32_t record) const;
+
+ private:
+  /// The recently unpacked records, newest first.
+  struct Cache {
+    std::mutex mutex;
+    std::list<std::pair<uint32_t, std::shared_ptr<const Bytes>>> records;
+  };
+
+  explicit PackReader(ByteView pack) : pack_(pack), cache_(std::make_unique<Cache>()) {}
+  /// How a record's unpacked content is wrong; empty if it is not.
+  static std::string scan_record(uint32_t number, ByteView raw, uint32_t chunks, const ChunkVisitor& visit,
+                                 bool* stopped);
+
+  ByteView pack_;
+  std::vector<Record> records_;
+  std::unique_ptr<Cache> cache_;
+};
+
+}  // namespace pastcone

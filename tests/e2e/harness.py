@@ -1,0 +1,382 @@
+"""What every end-to-end test uses: steps with a time limit, the oracle, and the catalogue of test programs.
+
+The oracle: a program runs natively, then recorded into a fresh directory, then is replayed twice: once where it was
+recorded (nothing there may change), once from / with another environment after its working directory is gone. The exit
+status must be the native one, and what the replays print must be what the recorded run printed, byte for byte.
+"""
+import hashlib
+import os
+import random
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import threading
+import time
+import uuid
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+PROGRAMS = os.path.join(os.path.dirname(HERE), "programs")
+FAILURES = "/tmp/pastcone-e2e-fail"
+STEP_SECONDS = 20
+NOBODY = 65534
+
+
+class Failure(Exception):
+    """What was expected and what came instead; the text is shown to the user."""
+
+
+class Skip(Exception):
+    """This test cannot say anything on this machine; the text says why."""
+
+
+class Result:
+    """How one step ended. A death by signal n is status 128 + n, as a shell shows it."""
+
+    def __init__(self, label, status, stdout, stderr, seconds):
+        self.label, self.stdout, self.stderr, self.seconds = label, stdout, stderr, seconds
+        self.status = status if status >= 0 else 128 - status
+
+    def program_stderr(self):
+        """stderr without pastcone's own lines; its closing line may follow an unfinished one of the program."""
+        text = re.sub(rb"pastcone: [^\n]*\n\Z", b"", self.stderr)
+        return re.sub(rb"(?m)^pastcone: [^\n]*\n", b"", text)
+
+    def tool_lines(self):
+        return [line for line in self.stderr.decode(errors="replace").splitlines() if line.strip()]
+
+
+class Program:
+    """One file of tests/programs; its second line says how it ends and what may vary."""
+
+    def __init__(self, path):
+        self.name = os.path.basename(path).rsplit(".", 1)[0]
+        with open(path, encoding="utf-8") as file:
+            self.about = file.readline()[3:].strip()
+            tags = file.readline()
+        if not tags.startswith("// e2e: "):
+            raise ValueError(f"{path}: the second line does not start with '// e2e: '")
+        words = tags[len("// e2e: "):].split()
+        options = dict(word.split("=", 1) for word in words if "=" in word)
+        self.stable, self.helper, self.bound = "stable" in words, "helper" in words, "bound" in words
+        end = options.get("exit", "0")
+        self.status = 128 + getattr(signal, end) if end.startswith("SIG") else int(end)
+        self.args = [arg for arg in options.get("args", "").split(",") if arg]
+        self.needs = options.get("needs")
+        lines = int(options.get("stdin", 0))
+        self.stdin = b"".join(b"line %d of the input\n" % n for n in range(lines)) if lines else None
+
+
+def programs():
+    names = sorted(name for name in os.listdir(PROGRAMS) if name.endswith((".c", ".cc")))
+    return [Program(os.path.join(PROGRAMS, name)) for name in names]
+
+
+def first_difference(expected, actual):
+    a, b = expected.split(b"\n"), actual.split(b"\n")
+    for number in range(max(len(a), len(b))):
+        left = a[number] if number < len(a) else None
+        right = b[number] if number < len(b) else None
+        if left != right:
+            show = lambda x: "nothing" if x is None else repr(x[:200])[1:]
+            return f"line {number + 1}: expected {show(left)}, got {show(right)}"
+    return "no difference"
+
+
+def tree_state(root):
+    """Names, sizes, times and contents of all that is below `root`."""
+    state = {}
+    for folder, _, files in os.walk(root):
+        for name in [""] + files:
+            path = os.path.join(folder, name)
+            info = os.lstat(path)
+            content = b""
+            if os.path.isfile(path) and not os.path.islink(path):
+                with open(path, "rb") as file:
+                    content = hashlib.sha256(file.read()).digest()
+            state[path] = (info.st_mode, info.st_size, info.st_mtime_ns, content)
+    return state
+
+
+def stored_bytes(root):
+    """What a recording takes on disk."""
+    return sum(os.lstat(os.path.join(folder, name)).st_blocks * 512
+               for folder, _, files in os.walk(root) for name in files)
+
+
+class Running:
+    """A started step whose output is collected in the background, for tests that act on it while it runs."""
+
+    def __init__(self, context, label, process):
+        self.context, self.label, self.process = context, label, process
+        self.started, self.output = time.monotonic(), {"stdout": b"", "stderr": b""}
+        self.readers = [threading.Thread(target=self._read, args=(name, stream), daemon=True)
+                        for name, stream in (("stdout", process.stdout), ("stderr", process.stderr)) if stream]
+        for reader in self.readers:
+            reader.start()
+
+    def _read(self, name, stream):
+        while block := os.read(stream.fileno(), 65536):
+            self.output[name] += block
+
+    def wait_for_output(self, text, seconds=STEP_SECONDS):
+        end = time.monotonic() + seconds
+        while text not in self.output["stdout"]:
+            if time.monotonic() > end or (self.process.poll() is not None and not self.readers[0].is_alive()):
+                self.context.kill_all()
+                raise Failure(f"{self.label}: never printed {text!r}; stderr: {self.output['stderr'][-500:]!r}")
+            time.sleep(0.005)
+
+    def finish(self, seconds=STEP_SECONDS):
+        """The result, when the process has ended and nobody holds its output any more."""
+        end = self.started + seconds
+        late = False
+        try:
+            self.process.wait(max(0.1, end - time.monotonic()))
+        except subprocess.TimeoutExpired:
+            late = True
+        for reader in self.readers:
+            reader.join(0 if late else max(0.1, end - time.monotonic()))
+            late = late or reader.is_alive()
+        if late:
+            self.context.kill_all()
+            self.process.wait()
+            for reader in self.readers:
+                reader.join(5)
+        for stream in (self.process.stdout, self.process.stderr):
+            if stream and not any(reader.is_alive() for reader in self.readers):
+                stream.close()
+        result = Result(self.label, self.process.returncode, self.output["stdout"], self.output["stderr"],
+                        time.monotonic() - self.started)
+        self.context.results.append(result)
+        if late:
+            raise Failure(f"{self.label}: not ended after {seconds} s")
+        return result
+
+
+class Context:
+    """One run of one test: its directories, its processes, its options."""
+
+    def __init__(self, name, options):
+        self.name, self.options, self.results, self.cleanups = name, options, [], []
+        self.pastcone = os.path.join(options.build, "bin", "pastcone")
+        self.dir = tempfile.mkdtemp(prefix="pastcone-e2e-")
+        os.chmod(self.dir, 0o755)
+        self.work = self.path("work")
+        os.mkdir(self.path("home"))
+        os.mkdir(self.work)
+        self.seed = random.randrange(1 << 32) if options.seed is None else options.seed
+        self.random = random.Random(self.seed)
+        self.mark = "PASTCONE_E2E=" + uuid.uuid4().hex
+        self.env = {"PATH": "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin", "HOME": self.path("home"),
+                    "LANG": "C.UTF-8", "PASTCONE_E2E": self.mark.split("=")[1]}
+
+    # Places.
+    def path(self, *names):
+        return os.path.join(self.dir, *names)
+
+    def program(self, name):
+        return os.path.join(self.options.build, "tests", "programs", name)
+
+    def fresh_work(self):
+        shutil.rmtree(self.work, ignore_errors=True)
+        os.mkdir(self.work)
+
+    def write(self, name, text, mode=0o644):
+        path = os.path.join(self.work, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.chmod(path, mode)
+        return path
+
+    # What the machine has.
+    def need(self, *commands):
+        for command in commands:
+            if not shutil.which(command, path=self.env["PATH"]):
+                raise Skip(f"{command} is not installed")
+
+    def need_root(self):
+        if os.geteuid() != 0:
+            raise Skip("needs root")
+
+    def free_port(self):
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            return probe.getsockname()[1]
+
+    def rounds(self, usual, soak):
+        return soak if self.options.soak else usual
+
+    # Steps.
+    def start(self, argv, label=None, cwd=None, env=None, stdin=None, user=None, streams=None):
+        """Starts a step in a session of its own; `streams` replaces stdin, stdout and stderr (for terminals)."""
+        identity = {} if user is None else {"user": user, "group": user, "extra_groups": []}
+        source = subprocess.DEVNULL if stdin is None else stdin
+        into = dict(zip(("stdin", "stdout", "stderr"), streams)) if streams else {
+            "stdin": source, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        process = subprocess.Popen(argv, cwd=cwd or self.work, env={**self.env, **(env or {})},
+                                   start_new_session=True, **into, **identity)
+        return Running(self, label or os.path.basename(argv[0]), process)
+
+    def run(self, argv, label=None, cwd=None, env=None, stdin=None, timeout=STEP_SECONDS, user=None):
+        if stdin is None:
+            return self.start(argv, label, cwd, env, user=user).finish(timeout)
+        read_end, write_end = os.pipe()
+        running = self.start(argv, label, cwd, env, read_end, user)
+        os.close(read_end)
+        feeder = threading.Thread(target=self._feed, args=(write_end, stdin), daemon=True)
+        feeder.start()
+        return running.finish(timeout)
+
+    @staticmethod
+    def _feed(fd, data):
+        try:
+            with os.fdopen(fd, "wb") as pipe:
+                pipe.write(data)
+        except BrokenPipeError:
+            pass
+
+    def start_record(self, recording, argv, options=(), **rest):
+        return self.start([self.pastcone, "record", *options, "-o", recording, "--", *argv], label="record", **rest)
+
+    def record(self, recording, argv, options=(), **rest):
+        result = self.run([self.pastcone, "record", *options, "-o", recording, "--", *argv], label="record", **rest)
+        self.expect_nobody_left("record")
+        return result
+
+    def replay(self, recording, *options, label="replay", **rest):
+        result = self.run([self.pastcone, "replay", recording, *options], label=label, **rest)
+        self.expect_nobody_left(label)
+        return result
+
+    # Processes: ours are known by the mark in their environment, also when they left our session.
+    def marked(self):
+        mine, mark = [], self.mark.encode()
+        for pid in filter(str.isdigit, os.listdir("/proc")):
+            try:
+                with open(f"/proc/{pid}/environ", "rb") as file:
+                    if mark in file.read():
+                        mine.append(int(pid))
+            except OSError:
+                pass
+        return mine
+
+    def kill_all(self):
+        for _ in range(200):
+            pids = self.marked()
+            if not pids:
+                return
+            self.random.shuffle(pids)
+            for pid in pids:
+                try:
+                    os.kill(pid, signal.SIGKILL)
+                except ProcessLookupError:
+                    pass
+            time.sleep(0.01)
+
+    def expect_nobody_left(self, label):
+        end = time.monotonic() + 2
+        while left := self.marked():
+            if time.monotonic() > end:
+                self.kill_all()
+                raise Failure(f"{label}: left {len(left)} processes behind")
+            time.sleep(0.01)
+
+    # Judgements.
+    def expect(self, condition, what, result=None):
+        if not condition:
+            raise Failure(what + (f"; status {result.status}, stderr: {result.stderr[-600:].decode(errors='replace')!r}"
+                                  if result else ""))
+
+    def expect_same(self, label, recorded, replayed):
+        self.expect(replayed.status == 0, f"{label}: exit status {replayed.status} instead of 0", replayed)
+        for stream, was, now in (("stdout", recorded.stdout, replayed.stdout),
+                                 ("stderr", recorded.program_stderr(), replayed.program_stderr())):
+            self.expect(was == now, f"{label}: {stream} differs, {first_difference(was, now)}", replayed)
+
+    def expect_one_line(self, label, result):
+        """A mistake or damage gets one line on stderr and a status that is neither success nor a crash."""
+        self.expect(0 < result.status < 128, f"{label}: should fail with a plain status", result)
+        self.expect(len(result.tool_lines()) == 1, f"{label}: should say one line", result)
+
+    def exact(self, argv, prepare=None, stable=False, status=None, stdin=None, timeout=STEP_SECONDS, soak=20, user=None,
+              env=None):
+        """The oracle. `argv` may be a function called in each fresh working directory, after `prepare`."""
+        rounds = max(self.options.repeat, soak if self.options.soak else 1)
+        make = argv if callable(argv) else lambda: argv
+        native = None
+        for number in range(rounds):
+            where = f"round {number + 1} of {rounds}: " if rounds > 1 else ""
+            try:
+                if native is None or self.options.native_only:
+                    native = self._native(make, prepare, status, stdin, timeout, user, env)
+                if not self.options.native_only:
+                    self._recorded(number, make, prepare, native, stable, stdin, timeout, user, env)
+            except Failure as failure:
+                raise Failure(where + str(failure)) from None
+
+    def _fresh_command(self, make, prepare, user):
+        self.fresh_work()
+        if prepare:
+            prepare()
+        command = make()
+        if user is not None:
+            for folder, _, files in os.walk(self.dir):
+                for name in [""] + files:
+                    os.chown(os.path.join(folder, name), user, user)
+        return command
+
+    def _native(self, make, prepare, status, stdin, timeout, user, env):
+        command = self._fresh_command(make, prepare, user)
+        native = self.run(command, label="native", stdin=stdin, timeout=timeout, user=user, env=env)
+        if status is not None:
+            self.expect(native.status == status, f"native: exit status {native.status} instead of {status}", native)
+        return native
+
+    def _recorded(self, number, make, prepare, native, stable, stdin, timeout, user, env):
+        recording = self.path(f"recording{number}")
+        command = self._fresh_command(make, prepare, user)
+        recorded = self.record(recording, command, stdin=stdin, timeout=timeout, user=user, env=env)
+        self.expect(recorded.status == native.status,
+                    f"record: exit status {recorded.status}, native {native.status}", recorded)
+        if stable:
+            for stream, was, now in (("stdout", native.stdout, recorded.stdout),
+                                     ("stderr", native.program_stderr(), recorded.program_stderr())):
+                self.expect(was == now, f"record: {stream} differs from native, {first_difference(was, now)}", recorded)
+        before = tree_state(self.work)
+        self.expect_same("first replay", recorded,
+                         self.replay(recording, label="first replay", timeout=timeout, user=user))
+        self.expect(tree_state(self.work) == before, "first replay: changed a file of the program")
+        shutil.rmtree(self.work)
+        self.expect_same("second replay", recorded,
+                         self.replay(recording, label="second replay", timeout=timeout, user=user, cwd="/",
+                                     env={"ANOTHER_VARIABLE": "x" * self.random.randrange(1, 100)}))
+        self.expect(not os.path.exists(self.work), "second replay: wrote into the world")
+        if number == 0:
+            verify = self.replay(recording, "--verify", label="verify", timeout=timeout, user=user, cwd="/")
+            said = (verify.stdout + verify.stderr).decode(errors="replace")
+            self.expect(verify.status == 0 and len(said.splitlines()) == 1 and re.search(r"\bok\b", said, re.I),
+                        f"verify: should say OK in one line, said {said[:300]!r}", verify)
+        shutil.rmtree(recording)
+
+    # The end.
+    def close(self, keep):
+        """Undoes what the test set up; returns where its files are if they are to be kept."""
+        self.kill_all()
+        for undo in reversed(self.cleanups):
+            undo()
+        if not keep:
+            shutil.rmtree(self.dir, ignore_errors=True)
+            return None
+        for number, result in enumerate(self.results):
+            label = re.sub(r"\W+", "-", result.label)
+            for stream, data in (("stdout", result.stdout), ("stderr", result.stderr)):
+                with open(self.path(f"step{number:03}-{label}.{stream}"), "wb") as file:
+                    file.write(data)
+        os.makedirs(FAILURES, mode=0o1777, exist_ok=True)
+        kept = os.path.join(FAILURES, f"{self.name.replace('/', '-')}-{os.path.basename(self.dir)[-8:]}")
+        shutil.move(self.dir, kept)
+        return kept
