@@ -70,6 +70,7 @@ TEST_F(Packing, ClosedChunksComeBackFree) {
   for (int i = 0; i < 1000 && packer.backlog() > 0; ++i) usleep(10'000);
   EXPECT_EQ(packer.backlog(), 0u);
   EXPECT_EQ(ChunkStack(stage_.view(), stage_.header().free_chunks).pop_all().size(), 100u);
+  for (int i = 0; i < 1000 && load(stage_.header().chunks_ready) < 133; ++i) usleep(10'000);
   EXPECT_GE(load(stage_.header().chunks_ready), load(stage_.header().next_chunk) + 32);
 
   service.stop();

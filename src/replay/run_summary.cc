@@ -34,7 +34,7 @@ bool ThreadScan::take_transfer(const Item& item, RunSummary& run) {
   run.last_connection = std::max(run.last_connection, static_cast<uint32_t>(connection));
   if (run.channels.size() <= item.channel) run.channels.resize(item.channel + 1);
   std::optional<uint64_t> position = std::exchange(position_, {});
-  if (item.shape != Shape::kReceive || item.result <= 0) return true;
+  if ((item.shape != Shape::kReceive && item.shape != Shape::kMessage) || item.result <= 0) return true;
   // Every byte is received once, so the sum is what was received; only peeks make it more. It is less where an event was
   // lost with a killed process: then those after it say where they are, because the end was shared.
   uint64_t& total = run.channels[item.channel];
@@ -63,7 +63,7 @@ bool ThreadScan::take(const Item& item, RunSummary& run) {
       run.last_group = std::max(run.last_group, static_cast<uint32_t>(item.object));
       break;
     case Op::kCall:
-      if (item.shape == Shape::kSend || item.shape == Shape::kReceive) return take_transfer(item, run);
+      if (item.shape == Shape::kSend || item.shape == Shape::kReceive || item.shape == Shape::kMessage) return take_transfer(item, run);
       break;
     default: break;
   }

@@ -283,13 +283,21 @@ Start describe_start(const Image& program, const Image& interpreter, u32 program
   return start;
 }
 
-void write_exec(Log& log, const Start& start) {
+void write_exec(Log& log, const Start& start, bool first) {
   log.payload(&start.info, sizeof start.info);
   log.payload(start.strings, start.info.strings);
   log.payload(start.auxv, start.info.auxc * 16);
+  u64 inherited = 0;
+  const FdTable& fds = process().fds;
+  for (u32 i = 0; first && i < fds.size; ++i)
+    if (fds.of[i].kind != FdKind::kClosed) {
+      HandoffFd entry{(i32)i, fds.of[i]};
+      log.payload(&entry, sizeof entry);
+      inherited += sizeof entry;
+    }
   log.begin();
   log.byte((u8)Op::kExec);
-  log.varint(sizeof start.info + start.info.strings + start.info.auxc * 16);
+  log.varint(sizeof start.info + start.info.strings + start.info.auxc * 16 + inherited);
   log.hash.bytes(&start.info, sizeof start.info);
   log.check();
   ++log.event_count;
@@ -310,6 +318,12 @@ Start read_exec(Thread& t) {
   auto* auxv = (u64*)far_map(kPage, kProtRead | kProtWrite, kMapPrivate | kMapAnonymous, -1, 0);
   memcpy(auxv, start.strings + start.info.strings, start.info.auxc * 16);
   start.auxv = auxv;
+  u64 fixed = sizeof start.info + start.info.strings + start.info.auxc * 16;
+  for (u64 at = fixed; at + sizeof(HandoffFd) <= size; at += sizeof(HandoffFd)) {
+    HandoffFd entry;
+    memcpy(&entry, bytes + at, sizeof entry);
+    set_fd_raw(entry.fd, entry.entry);
+  }
   log.hash.bytes(&start.info, sizeof start.info);
   log.read_byte();
   ++log.event_count;
@@ -324,7 +338,7 @@ int open_or_die(const char* path) {
   return (int)fd;
 }
 
-Start load_recorded(Thread& t) {
+Start load_recorded(Thread& t, bool first) {
   int fd = own_fd(kFdProgram);
   Stat s{};
   bool given = !sys(__NR_fstat, fd, &s);
@@ -344,7 +358,7 @@ Start load_recorded(Thread& t) {
     sys(__NR_close, fd);
   }
   Start start = describe_start(program, interpreter, program_file, interpreter_file);
-  write_exec(t.log, start);
+  write_exec(t.log, start, first);
   return start;
 }
 
@@ -392,7 +406,7 @@ void set_name(const char* path) {
   }
   p.threads = 1;
   install_fault_handlers();
-  Start start = g.replay ? load_replayed(t) : load_recorded(t);
+  Start start = g.replay ? load_replayed(t) : load_recorded(t, !continued);
   const char* path = start.strings;
   Text(p.program, sizeof p.program) << path;
   p.brk_start = p.brk_end = start.info.brk;

@@ -69,7 +69,8 @@ long load_image(int fd, u32 file, u64 fixed_base, u64 preferred, Image& image) {
     }
     if (memory_end > file_end) {
       u64 zero_from = s.p_filesz ? page_up(file_end) : begin;
-      if (s.p_filesz && (prot & kProtWrite)) memset((void*)file_end, 0, min(zero_from, memory_end) - file_end);
+      // To the end of the page, as the kernel does: ld.so allocates from what is behind its data.
+      if (s.p_filesz && (prot & kProtWrite)) memset((void*)file_end, 0, zero_from - file_end);
       if (page_up(memory_end) > zero_from) {
         long at = sys(__NR_mmap, zero_from, page_up(memory_end) - zero_from, prot,
                       kMapPrivate | kMapAnonymous | kMapFixed, -1, 0);

@@ -108,7 +108,7 @@ enum class Shape : uint8_t {
   kReceive = 3, ///< varint channel, zigzag result. The bytes come from the channel's sender
   kFile = 4,    ///< varint file id, varint position, zigzag result. The bytes come from the file
   kCreate = 5,  ///< zigzag result, varint process, varint thread. Written before the call, result by kCorrect if it failed
-  kAddress = 6, ///< varint result (an address, or a negated error), varint file id + 1 or 0
+  kAddress = 6, ///< varint result (an address, or a negated error), varint file id or 0
   kMessage = 7, ///< varint channel, zigzag result, payload: as kReceive, with addresses and descriptors passed along
   kOpen = 8,    ///< varint channel + 1 that this end sends on (0: not a connection), zigzag result, payload
   kCount = 9,
@@ -139,7 +139,8 @@ enum class StopReason : uint8_t {
 
 // --- payloads ---------------------------------------------------------------------------------------------------------
 /// Payload of kExec: this struct, then (each NUL-terminated) the program's path, the name it was executed by (AT_EXECFN),
-/// the working directory, argc arguments, envc environment strings; then auxc pairs of uint64_t, the auxiliary vector.
+/// the working directory, argc arguments, envc environment strings; then auxc pairs of uint64_t, the auxiliary vector;
+/// then, in a recording's first image, what its descriptors are, for the runtime alone.
 struct ExecInfo {
   uint32_t argc, envc, auxc;
   uint32_t strings;           ///< bytes of all the strings

@@ -98,7 +98,16 @@ class StreamReader::Decoder {
       case Shape::kAddress:
         item_.result = static_cast<int64_t>(varint());
         item_.file = varint();
-        if (item_.file != 0) --item_.file;
+        break;
+      case Shape::kMessage:
+        item_.channel = varint();
+        item_.result = zigzag();
+        payload();
+        break;
+      case Shape::kOpen:
+        item_.channel = varint();
+        item_.result = zigzag();
+        payload();
         break;
       case Shape::kCount:
       default:

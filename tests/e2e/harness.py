@@ -1,10 +1,9 @@
-"""What every end-to-end test uses: steps with a time limit, the oracle, and the catalogue of test programs.
+"""What every end-to-end test is given: its directories, its processes, and the oracle.
 
 The oracle: a program runs natively, then recorded into a fresh directory, then is replayed twice: once where it was
 recorded (nothing there may change), once from / with another environment after its working directory is gone. The exit
 status must be the native one, and what the replays print must be what the recorded run printed, byte for byte.
 """
-import hashlib
 import os
 import random
 import re
@@ -17,143 +16,11 @@ import threading
 import time
 import uuid
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-PROGRAMS = os.path.join(os.path.dirname(HERE), "programs")
+from compare import first_difference, tree_state
+from steps import STEP_SECONDS, Failure, Running, Skip
+
 FAILURES = "/tmp/pastcone-e2e-fail"
-STEP_SECONDS = 20
 NOBODY = 65534
-
-
-class Failure(Exception):
-    """What was expected and what came instead; the text is shown to the user."""
-
-
-class Skip(Exception):
-    """This test cannot say anything on this machine; the text says why."""
-
-
-class Result:
-    """How one step ended. A death by signal n is status 128 + n, as a shell shows it."""
-
-    def __init__(self, label, status, stdout, stderr, seconds):
-        self.label, self.stdout, self.stderr, self.seconds = label, stdout, stderr, seconds
-        self.status = status if status >= 0 else 128 - status
-
-    def program_stderr(self):
-        """stderr without pastcone's own lines; its closing line may follow an unfinished one of the program."""
-        text = re.sub(rb"pastcone: [^\n]*\n\Z", b"", self.stderr)
-        return re.sub(rb"(?m)^pastcone: [^\n]*\n", b"", text)
-
-    def tool_lines(self):
-        return [line for line in self.stderr.decode(errors="replace").splitlines() if line.strip()]
-
-
-class Program:
-    """One file of tests/programs; its second line says how it ends and what may vary."""
-
-    def __init__(self, path):
-        self.name = os.path.basename(path).rsplit(".", 1)[0]
-        with open(path, encoding="utf-8") as file:
-            self.about = file.readline()[3:].strip()
-            tags = file.readline()
-        if not tags.startswith("// e2e: "):
-            raise ValueError(f"{path}: the second line does not start with '// e2e: '")
-        words = tags[len("// e2e: "):].split()
-        options = dict(word.split("=", 1) for word in words if "=" in word)
-        self.stable, self.helper, self.bound = "stable" in words, "helper" in words, "bound" in words
-        end = options.get("exit", "0")
-        self.status = 128 + getattr(signal, end) if end.startswith("SIG") else int(end)
-        self.args = [arg for arg in options.get("args", "").split(",") if arg]
-        self.needs = options.get("needs")
-        lines = int(options.get("stdin", 0))
-        self.stdin = b"".join(b"line %d of the input\n" % n for n in range(lines)) if lines else None
-
-
-def programs():
-    names = sorted(name for name in os.listdir(PROGRAMS) if name.endswith((".c", ".cc")))
-    return [Program(os.path.join(PROGRAMS, name)) for name in names]
-
-
-def first_difference(expected, actual):
-    a, b = expected.split(b"\n"), actual.split(b"\n")
-    for number in range(max(len(a), len(b))):
-        left = a[number] if number < len(a) else None
-        right = b[number] if number < len(b) else None
-        if left != right:
-            show = lambda x: "nothing" if x is None else repr(x[:200])[1:]
-            return f"line {number + 1}: expected {show(left)}, got {show(right)}"
-    return "no difference"
-
-
-def tree_state(root):
-    """Names, sizes, times and contents of all that is below `root`."""
-    state = {}
-    for folder, _, files in os.walk(root):
-        for name in [""] + files:
-            path = os.path.join(folder, name)
-            info = os.lstat(path)
-            content = b""
-            if os.path.isfile(path) and not os.path.islink(path):
-                with open(path, "rb") as file:
-                    content = hashlib.sha256(file.read()).digest()
-            state[path] = (info.st_mode, info.st_size, info.st_mtime_ns, content)
-    return state
-
-
-def stored_bytes(root):
-    """What a recording takes on disk."""
-    return sum(os.lstat(os.path.join(folder, name)).st_blocks * 512
-               for folder, _, files in os.walk(root) for name in files)
-
-
-class Running:
-    """A started step whose output is collected in the background, for tests that act on it while it runs."""
-
-    def __init__(self, context, label, process):
-        self.context, self.label, self.process = context, label, process
-        self.started, self.output = time.monotonic(), {"stdout": b"", "stderr": b""}
-        self.readers = [threading.Thread(target=self._read, args=(name, stream), daemon=True)
-                        for name, stream in (("stdout", process.stdout), ("stderr", process.stderr)) if stream]
-        for reader in self.readers:
-            reader.start()
-
-    def _read(self, name, stream):
-        while block := os.read(stream.fileno(), 65536):
-            self.output[name] += block
-
-    def wait_for_output(self, text, seconds=STEP_SECONDS):
-        end = time.monotonic() + seconds
-        while text not in self.output["stdout"]:
-            if time.monotonic() > end or (self.process.poll() is not None and not self.readers[0].is_alive()):
-                self.context.kill_all()
-                raise Failure(f"{self.label}: never printed {text!r}; stderr: {self.output['stderr'][-500:]!r}")
-            time.sleep(0.005)
-
-    def finish(self, seconds=STEP_SECONDS):
-        """The result, when the process has ended and nobody holds its output any more."""
-        end = self.started + seconds
-        late = False
-        try:
-            self.process.wait(max(0.1, end - time.monotonic()))
-        except subprocess.TimeoutExpired:
-            late = True
-        for reader in self.readers:
-            reader.join(0 if late else max(0.1, end - time.monotonic()))
-            late = late or reader.is_alive()
-        if late:
-            self.context.kill_all()
-            self.process.wait()
-            for reader in self.readers:
-                reader.join(5)
-        for stream in (self.process.stdout, self.process.stderr):
-            if stream and not any(reader.is_alive() for reader in self.readers):
-                stream.close()
-        result = Result(self.label, self.process.returncode, self.output["stdout"], self.output["stderr"],
-                        time.monotonic() - self.started)
-        self.context.results.append(result)
-        if late:
-            raise Failure(f"{self.label}: not ended after {seconds} s")
-        return result
 
 
 class Context:
@@ -293,9 +160,13 @@ class Context:
 
     def expect_same(self, label, recorded, replayed):
         self.expect(replayed.status == 0, f"{label}: exit status {replayed.status} instead of 0", replayed)
-        for stream, was, now in (("stdout", recorded.stdout, replayed.stdout),
-                                 ("stderr", recorded.program_stderr(), replayed.program_stderr())):
-            self.expect(was == now, f"{label}: {stream} differs, {first_difference(was, now)}", replayed)
+        self.expect_equal(label, recorded, replayed)
+
+    def expect_equal(self, label, first, second):
+        """The same output, byte for byte."""
+        for stream, was, now in (("stdout", first.stdout, second.stdout),
+                                 ("stderr", first.program_stderr(), second.program_stderr())):
+            self.expect(was == now, f"{label}: {stream} differs, {first_difference(was, now)}", second)
 
     def expect_one_line(self, label, result):
         """A mistake or damage gets one line on stderr and a status that is neither success nor a crash."""
@@ -312,7 +183,9 @@ class Context:
             where = f"round {number + 1} of {rounds}: " if rounds > 1 else ""
             try:
                 if native is None or self.options.native_only:
-                    native = self._native(make, prepare, status, stdin, timeout, user, env)
+                    before, native = native, self._native(make, prepare, status, stdin, timeout, user, env)
+                    if stable and before:
+                        self.expect_equal("native", before, native)
                 if not self.options.native_only:
                     self._recorded(number, make, prepare, native, stable, stdin, timeout, user, env)
             except Failure as failure:
@@ -326,7 +199,7 @@ class Context:
         if user is not None:
             for folder, _, files in os.walk(self.dir):
                 for name in [""] + files:
-                    os.chown(os.path.join(folder, name), user, user)
+                    os.chown(os.path.join(folder, name), user, user, follow_symlinks=False)
         return command
 
     def _native(self, make, prepare, status, stdin, timeout, user, env):
@@ -343,9 +216,7 @@ class Context:
         self.expect(recorded.status == native.status,
                     f"record: exit status {recorded.status}, native {native.status}", recorded)
         if stable:
-            for stream, was, now in (("stdout", native.stdout, recorded.stdout),
-                                     ("stderr", native.program_stderr(), recorded.program_stderr())):
-                self.expect(was == now, f"record: {stream} differs from native, {first_difference(was, now)}", recorded)
+            self.expect_equal("record against native", native, recorded)
         before = tree_state(self.work)
         self.expect_same("first replay", recorded,
                          self.replay(recording, label="first replay", timeout=timeout, user=user))
@@ -363,12 +234,12 @@ class Context:
         shutil.rmtree(recording)
 
     # The end.
-    def close(self, keep):
-        """Undoes what the test set up; returns where its files are if they are to be kept."""
+    def close(self, failed, keep):
+        """Undoes what the test set up; returns where its files are if they stay."""
         self.kill_all()
         for undo in reversed(self.cleanups):
             undo()
-        if not keep:
+        if not failed and not keep:
             shutil.rmtree(self.dir, ignore_errors=True)
             return None
         for number, result in enumerate(self.results):
@@ -376,7 +247,11 @@ class Context:
             for stream, data in (("stdout", result.stdout), ("stderr", result.stderr)):
                 with open(self.path(f"step{number:03}-{label}.{stream}"), "wb") as file:
                     file.write(data)
-        os.makedirs(FAILURES, mode=0o1777, exist_ok=True)
+        if not failed:
+            return self.dir
+        if not os.path.isdir(FAILURES):
+            os.mkdir(FAILURES)
+            os.chmod(FAILURES, 0o1777)
         kept = os.path.join(FAILURES, f"{self.name.replace('/', '-')}-{os.path.basename(self.dir)[-8:]}")
         shutil.move(self.dir, kept)
         return kept

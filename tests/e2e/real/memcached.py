@@ -3,7 +3,7 @@
 SCRIPT = """
 memcached -l 127.0.0.1 -p $PORT -U 0 -t 4 -m 16 -u $(id -un) &
 server=$!
-until (exec 3<>/dev/tcp/127.0.0.1/$PORT) 2>/dev/null; do sleep 0.02; done
+until (exec 3<>/dev/tcp/127.0.0.1/$PORT) 2>/dev/null; do kill -0 $server || exit 9; sleep 0.02; done
 "$CLIENT" $PORT 6 150
 "$CLIENT" $PORT 3 50
 kill -TERM $server

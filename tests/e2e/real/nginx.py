@@ -24,7 +24,8 @@ http {{
 
 SCRIPT = """
 nginx -p "$PWD" -e error.log -c nginx.conf &
-until (exec 3<>/dev/tcp/127.0.0.1/$PORT) 2>/dev/null; do sleep 0.02; done
+server=$!
+until (exec 3<>/dev/tcp/127.0.0.1/$PORT) 2>/dev/null; do kill -0 $server || exit 9; sleep 0.02; done
 curl -s http://127.0.0.1:$PORT/small.txt -o out1 & c1=$!
 curl -s http://127.0.0.1:$PORT/large.bin -o out2 & c2=$!
 curl -s --compressed http://127.0.0.1:$PORT/text.txt -o out3 & c3=$!
@@ -41,7 +42,7 @@ cut -d' ' -f6- access.log
 
 def site(context):
     port = context.free_port()
-    context.write("nginx.conf", CONFIG.format(port=port, user="user nobody;" if os.geteuid() == 0 else ""))
+    context.write("nginx.conf", CONFIG.format(port=port, user="user nobody nogroup;" if os.geteuid() == 0 else ""))
     context.write("html/small.txt", "small\n")
     context.write("html/text.txt", "a line that compresses well\n" * 500)
     context.write("html/large.bin", "".join(chr(33 + n * n % 90) for n in range(300000)))

@@ -3,7 +3,8 @@ import subprocess
 
 SCRIPT = """
 openssl s_server -accept 127.0.0.1:$PORT -cert cert.pem -key key.pem -naccept 3 -rev -quiet &
-until (exec 3<>/dev/tcp/127.0.0.1/$PORT) 2>/dev/null; do sleep 0.02; done
+server=$!
+until (exec 3<>/dev/tcp/127.0.0.1/$PORT) 2>/dev/null; do kill -0 $server || exit 9; sleep 0.02; done
 for i in 1 2; do
   printf 'hello number %d\\nCLOSE\\n' $i | openssl s_client -connect 127.0.0.1:$PORT -quiet -CAfile cert.pem 2>client$i.log
 done

@@ -2,7 +2,8 @@
 
 SCRIPT = """
 redis-server --port $PORT --dir . {options} > server.log 2>&1 &
-until redis-cli -p $PORT ping 2>/dev/null | grep -q PONG; do sleep 0.02; done
+server=$!
+until redis-cli -p $PORT ping 2>/dev/null | grep -q PONG; do kill -0 $server || exit 9; sleep 0.02; done
 redis-cli -p $PORT set greeting hello
 redis-cli -p $PORT incrby counter 41
 redis-benchmark -p $PORT -n {requests} -c 20 -t set,get,incr,lpush,lrange_100 -r 100 -q

@@ -3,7 +3,7 @@
 SCRIPT = """
 sqlite3 data.db 'pragma journal_mode=wal; create table log(id integer primary key, who text, n int);'
 writer() {
-  for i in $(seq 1 60); do echo "insert into log(who, n) values('$1', $i);"; done | sqlite3 -cmd '.timeout 30000' data.db
+  for i in $(seq 1 100); do echo "insert into log(who, n) values('$1', $i);"; done | sqlite3 -cmd '.timeout 30000' data.db
 }
 writer a & writer b &
 sqlite3 -cmd '.timeout 30000' data.db 'select count(*) >= 0 from log;'
