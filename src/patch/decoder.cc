@@ -13,12 +13,18 @@ ZydisDecoder make_decoder() {
 
 std::optional<Kind> site_kind(ZydisMnemonic mnemonic) {
   switch (mnemonic) {
-    case ZYDIS_MNEMONIC_SYSCALL: return Kind::kSyscall;
-    case ZYDIS_MNEMONIC_RDTSC: return Kind::kRdtsc;
-    case ZYDIS_MNEMONIC_RDTSCP: return Kind::kRdtscp;
-    case ZYDIS_MNEMONIC_RDRAND: return Kind::kRdrand;
-    case ZYDIS_MNEMONIC_RDSEED: return Kind::kRdseed;
-    default: return std::nullopt;
+    case ZYDIS_MNEMONIC_SYSCALL:
+      return Kind::kSyscall;
+    case ZYDIS_MNEMONIC_RDTSC:
+      return Kind::kRdtsc;
+    case ZYDIS_MNEMONIC_RDTSCP:
+      return Kind::kRdtscp;
+    case ZYDIS_MNEMONIC_RDRAND:
+      return Kind::kRdrand;
+    case ZYDIS_MNEMONIC_RDSEED:
+      return Kind::kRdseed;
+    default:
+      return std::nullopt;
   }
 }
 
@@ -35,23 +41,30 @@ Flow flow_of(const ZydisDecodedInstruction& raw, bool has_target) {
       return (raw.opcode & 0xf0) == (raw.opcode_map == ZYDIS_OPCODE_MAP_0F ? 0x80 : 0x70) ? Flow::kBranch
                                                                                           : Flow::kOther;
     case ZYDIS_CATEGORY_UNCOND_BR:
-      if (raw.mnemonic != ZYDIS_MNEMONIC_JMP || raw.meta.branch_type == ZYDIS_BRANCH_TYPE_FAR) return Flow::kOther;
+      if (raw.mnemonic != ZYDIS_MNEMONIC_JMP || raw.meta.branch_type == ZYDIS_BRANCH_TYPE_FAR)
+        return Flow::kOther;
       return has_target ? Flow::kJump : Flow::kIndirectJump;
-    case ZYDIS_CATEGORY_RET: return raw.mnemonic == ZYDIS_MNEMONIC_RET ? Flow::kReturn : Flow::kOther;
+    case ZYDIS_CATEGORY_RET:
+      return raw.mnemonic == ZYDIS_MNEMONIC_RET ? Flow::kReturn : Flow::kOther;
     case ZYDIS_CATEGORY_CALL:
     case ZYDIS_CATEGORY_INTERRUPT:
     case ZYDIS_CATEGORY_SYSCALL:
-    case ZYDIS_CATEGORY_SYSRET: return Flow::kOther;
-    default: break;
+    case ZYDIS_CATEGORY_SYSRET:
+      return Flow::kOther;
+    default:
+      break;
   }
   switch (raw.mnemonic) {
     case ZYDIS_MNEMONIC_HLT:
     case ZYDIS_MNEMONIC_UD0:
     case ZYDIS_MNEMONIC_UD1:
-    case ZYDIS_MNEMONIC_UD2: return Flow::kEnd;
+    case ZYDIS_MNEMONIC_UD2:
+      return Flow::kEnd;
     case ZYDIS_MNEMONIC_XBEGIN:
-    case ZYDIS_MNEMONIC_XABORT: return Flow::kOther;
-    default: return Flow::kNext;
+    case ZYDIS_MNEMONIC_XABORT:
+      return Flow::kOther;
+    default:
+      return Flow::kNext;
   }
 }
 
@@ -82,7 +95,8 @@ std::optional<Instruction> decode(ByteView bytes, uint64_t address) {
     result.displacement_at = raw.raw.disp.offset;
     result.reference = result.end() + static_cast<uint64_t>(raw.raw.disp.value);
   }
-  // A short address (prefix 67) is cut to 32 bits, a short branch (prefix 66) may be cut to 16: never seen, not moved.
+  // A short address (prefix 67) is cut to 32 bits, a short branch (prefix 66) may be cut to 16: never seen,
+  // not moved.
   result.is_movable = !((rip_relative && raw.address_width != 64) || (has_target && raw.operand_width == 16));
   if (auto kind = site_kind(raw.mnemonic)) {
     result.is_site = true;

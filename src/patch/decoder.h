@@ -26,9 +26,9 @@ struct Instruction {
   Flow flow = Flow::kNext;
   bool is_padding = false;  ///< a nop or an int3
   bool is_lea = false;
-  bool is_site = false;    ///< one of those to redirect; then `descriptor` says which
-  bool is_movable = true;  ///< false: relative to %rip in a way that we do not re-encode
-  uint8_t condition = 0;   ///< of a kBranch: 0-15 as instructions encode it
+  bool is_site = false;         ///< one of those to redirect; then `descriptor` says which
+  bool is_movable = true;       ///< false: relative to %rip in a way that we do not re-encode
+  uint8_t condition = 0;        ///< of a kBranch: 0-15 as instructions encode it
   uint8_t displacement_at = 0;  ///< offset of the disp32 in an operand relative to %rip; 0: it has none
   Descriptor descriptor = 0;
   uint64_t target = 0;     ///< of a direct jump, branch or call (also kOther); 0: it has none

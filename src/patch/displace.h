@@ -1,11 +1,12 @@
 // Chooses which instructions make room for a site's jump.
 //
-// The jump needs five bytes, most sites have two or three. So whole neighbours move to the trampoline with it: those
-// behind, or, if control may enter there from elsewhere, those in front. All of these hold:
+// The jump needs five bytes, most sites have two or three. So whole neighbours move to the trampoline with
+// it: those behind, or, if control may enter there from elsewhere, those in front. All of these hold:
 //   - no target (see targets.h) lies behind the first byte of the group;
-//   - each neighbour works elsewhere: it is position independent, or a jump, branch or operand relative to %rip that
-//     can be encoded anew. Calls do not move: their return address would be in the trampoline, where exceptions and
-//     debuggers do not know their way;
+//   - each neighbour works elsewhere: it is position independent, or a jump, branch or operand relative to
+//   %rip that
+//     can be encoded anew. Calls do not move: their return address would be in the trampoline, where
+//     exceptions and debuggers do not know their way;
 //   - groups of different sites do not overlap;
 //   - behind a jump or return only padding is taken.
 #pragma once

@@ -35,14 +35,25 @@ class EhReader {
   /// A number in the given format, without what it is relative to.
   uint64_t number(uint8_t encoding) {
     switch (encoding & 0x0f) {
-      case 0x00: case 0x04: case 0x0c: return in_.u64();
-      case 0x01: return in_.varint();
-      case 0x02: return in_.u16();
-      case 0x03: return in_.u32();
-      case 0x09: return static_cast<uint64_t>(signed_leb());
-      case 0x0a: return static_cast<uint64_t>(int64_t{static_cast<int16_t>(in_.u16())});
-      case 0x0b: return static_cast<uint64_t>(int64_t{static_cast<int32_t>(in_.u32())});
-      default: in_.set_failed(); return 0;
+      case 0x00:
+      case 0x04:
+      case 0x0c:
+        return in_.u64();
+      case 0x01:
+        return in_.varint();
+      case 0x02:
+        return in_.u16();
+      case 0x03:
+        return in_.u32();
+      case 0x09:
+        return static_cast<uint64_t>(signed_leb());
+      case 0x0a:
+        return static_cast<uint64_t>(int64_t{static_cast<int16_t>(in_.u16())});
+      case 0x0b:
+        return static_cast<uint64_t>(int64_t{static_cast<int32_t>(in_.u32())});
+      default:
+        in_.set_failed();
+        return 0;
     }
   }
 
@@ -83,8 +94,8 @@ Cie read_cie(const ElfImage& image, uint64_t address) {
   if (end == std::string_view::npos) return cie;
   std::string_view augmentation = rest.substr(0, end);
   in.skip(end + 1);
-  in.varint();          // code alignment
-  reader.signed_leb();  // data alignment
+  in.varint();                           // code alignment
+  reader.signed_leb();                   // data alignment
   version == 1 ? in.u8() : in.varint();  // return address register
   for (char c : augmentation) {
     switch (c) {
@@ -92,15 +103,22 @@ Cie read_cie(const ElfImage& image, uint64_t address) {
         cie.has_augmentation = true;
         in.varint();
         break;
-      case 'R': cie.pointer_encoding = in.u8(); break;
-      case 'L': cie.lsda_encoding = in.u8(); break;
+      case 'R':
+        cie.pointer_encoding = in.u8();
+        break;
+      case 'L':
+        cie.lsda_encoding = in.u8();
+        break;
       case 'P': {
         uint8_t encoding = in.u8();
         reader.number(encoding);
         break;
       }
-      case 'S': case 'B': break;  // signal frame, pointer authentication
-      default: return cie;
+      case 'S':
+      case 'B':
+        break;  // signal frame, pointer authentication
+      default:
+        return cie;
     }
   }
   cie.sound = !in.failed();

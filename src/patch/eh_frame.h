@@ -1,6 +1,6 @@
-// Reads .eh_frame, the table by which exceptions unwind the stack. It tells where nearly every function lies, even in
-// a stripped file; and through .gcc_except_table where exceptions land. LSB Core 5.0, chapter 10; the tables behind
-// FDEs are those of GCC's unwind-c++ (except.c, output_function_exception_table).
+// Reads .eh_frame, the table by which exceptions unwind the stack. It tells where nearly every function lies,
+// even in a stripped file; and through .gcc_except_table where exceptions land. LSB Core 5.0, chapter 10; the
+// tables behind FDEs are those of GCC's unwind-c++ (except.c, output_function_exception_table).
 #pragma once
 
 #include <cstdint>

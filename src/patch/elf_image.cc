@@ -58,7 +58,8 @@ Status ElfImage::read_segments() {
       header.e_machine != EM_X86_64) {
     return fail("not for x86-64");
   }
-  if (header.e_type != ET_EXEC && header.e_type != ET_DYN) return fail("neither a program nor a shared library");
+  if (header.e_type != ET_EXEC && header.e_type != ET_DYN)
+    return fail("neither a program nor a shared library");
   fixed_ = header.e_type == ET_EXEC;
   if (header.e_phentsize != sizeof(Elf64_Phdr)) return fail("its program headers have an unknown size");
   auto table = slice(header.e_phoff, uint64_t{header.e_phnum} * sizeof(Elf64_Phdr));
@@ -147,9 +148,9 @@ std::vector<uint64_t> ElfImage::relocation_addends() const {
   std::vector<uint64_t> addends;
   for (const Table& table : {rela, jmprel}) {
     ByteView bytes = from(table.address);
-    for_each_entry<Elf64_Rela>(bytes.first(std::min<uint64_t>(bytes.size(), table.size)), [&](const Elf64_Rela& r) {
-      addends.push_back(static_cast<uint64_t>(r.r_addend));
-    });
+    for_each_entry<Elf64_Rela>(
+        bytes.first(std::min<uint64_t>(bytes.size(), table.size)),
+        [&](const Elf64_Rela& r) { addends.push_back(static_cast<uint64_t>(r.r_addend)); });
   }
   return addends;
 }

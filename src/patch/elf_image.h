@@ -1,8 +1,8 @@
-// An ELF file of x86-64 as the patcher needs it: its loaded segments, its symbols, what its relocations point to.
-// Every access is checked against the file's size, since the file is whatever the user runs.
+// An ELF file of x86-64 as the patcher needs it: its loaded segments, its symbols, what its relocations point
+// to. Every access is checked against the file's size, since the file is whatever the user runs.
 //
-// A file that no loader would take is an error. Section headers are not needed to run it, so if they are damaged
-// it simply has no symbols.
+// A file that no loader would take is an error. Section headers are not needed to run it, so if they are
+// damaged it simply has no symbols.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
-// Patches a small library, loads it by hand as the runtime would, and runs it with a stand-in for the runtime.
+// Patches a small library, loads it by hand as the runtime would, and runs it with a stand-in for the
+// runtime.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -32,8 +33,11 @@ constexpr uint64_t kCarry = 1;
 void emulate(SavedRegisters& registers, Descriptor descriptor) {
   uint64_t* general = registers.general;
   switch (descriptor_kind(descriptor)) {
-    case Kind::kSyscall: break;
-    case Kind::kRdtscp: general[1] = kAux; [[fallthrough]];
+    case Kind::kSyscall:
+      break;
+    case Kind::kRdtscp:
+      general[1] = kAux;
+      [[fallthrough]];
     case Kind::kRdtsc:
       general[0] = kTicks & 0xffffffff;
       general[2] = kTicks >> 32;
@@ -160,15 +164,23 @@ class Execution : public testing::TestWithParam<Variant> {
     unlink(path_.c_str());
   }
 
+  Symbol symbol(std::string_view name) const {
+    auto found = std::ranges::find(image_->symbols(), name, &Symbol::name);
+    EXPECT_NE(found, image_->symbols().end()) << name;
+    return found == image_->symbols().end() ? Symbol{} : *found;
+  }
+
+  /// The first site of a function.
+  const Site* site_in(std::string_view name) const {
+    Symbol function = symbol(name);
+    auto found = std::ranges::find_if(
+        report_.sites, [&](const Site& site) { return site.address - function.address < function.size; });
+    return found == report_.sites.end() ? nullptr : &*found;
+  }
+
   template <typename... Arguments>
-  uint64_t call(std::string_view name, Arguments... arguments) {
-    for (const Symbol& symbol : image_->symbols()) {
-      if (symbol.name != name) continue;
-      auto function = reinterpret_cast<uint64_t (*)(Arguments...)>(base_ + symbol.address);
-      return function(arguments...);
-    }
-    ADD_FAILURE() << "no function " << name;
-    return 0;
+  uint64_t call(std::string_view name, Arguments... arguments) const {
+    return reinterpret_cast<uint64_t (*)(Arguments...)>(base_ + symbol(name).address)(arguments...);
   }
 
   /// Runs a probe; checks that flags, red zone and all registers but those in `changed` are what they were.
@@ -256,6 +268,21 @@ TEST_P(Execution, SystemCallsReachTheEntry) {
   EXPECT_EQ(test_syscall_count, 8u);
 }
 
+TEST_P(Execution, HiddenWaysIntoAFunctionAreSeen) {
+  auto pid = static_cast<uint64_t>(getpid());
+  EXPECT_EQ(call("getpid_before_case", uint64_t{0}), pid);
+  EXPECT_NE(call("getpid_before_case", uint64_t{1}), pid);
+  EXPECT_EQ(call("getpid_before_address"), pid);
+  EXPECT_EQ(call("getpid_before_landing_pad"), pid);
+  EXPECT_EQ(test_syscall_count, 3u);
+  for (const char* name : {"getpid_before_case", "getpid_before_address", "getpid_before_landing_pad"}) {
+    const Site* site = site_in(name);
+    ASSERT_NE(site, nullptr) << name;
+    EXPECT_LT(site->start, site->address) << name;
+    EXPECT_EQ(site->end, site->address + 2) << name;
+  }
+}
+
 TEST_P(Execution, SystemCallKeepsRegisters) {
   Registers output = probe("probe_syscall", {0, 1, 11});
   EXPECT_EQ(output[0], static_cast<uint64_t>(getpid()));
@@ -300,7 +327,7 @@ TEST_P(Execution, WhatHasNoRoomTraps) {
 
 TEST_P(Execution, ReportSaysWhy) {
   bool traps_wanted = GetParam().traps;
-  EXPECT_EQ(report_.patched, 14u);
+  EXPECT_EQ(report_.patched, 17u);
   EXPECT_EQ(report_.trapped, traps_wanted ? 5u : 2u);
   EXPECT_EQ(report_.left, traps_wanted ? 0u : 3u);
   std::map<std::string, int> reasons;

@@ -14,8 +14,8 @@ constexpr uint8_t kStackPointer = 4;
 constexpr std::array<std::string_view, 6> kMakeProcesses = {"clone",    "__clone", "clone3",
                                                             "__clone3", "vfork",   "__vfork"};
 
-/// The number that `mov $number,%eax` or `mov $number,%rax` loads if it is the last instruction of `code`. Goes by
-/// the bytes: what is in front of the restorer need not be decodable.
+/// The number that `mov $number,%eax` or `mov $number,%rax` loads if it is the last instruction of `code`.
+/// Goes by the bytes: what is in front of the restorer need not be decodable.
 std::optional<uint32_t> number_loaded_last(ByteView code) {
   if (code.size() < 5) return std::nullopt;
   uint32_t number;
@@ -48,11 +48,14 @@ const char* Exemptions::syscall_reason(const Instruction& site) const {
   const Segment* segment = image_.executable_segment(site.address);
   ByteView in_front = image_.bytes(*segment).first(site.address - segment->vaddr);
   switch (number_loaded_last(in_front).value_or(0)) {
-    case SYS_rt_sigreturn: return "returns from a signal";
+    case SYS_rt_sigreturn:
+      return "returns from a signal";
     case SYS_clone:
     case SYS_clone3:
-    case SYS_vfork: return "makes a process or thread";
-    default: break;
+    case SYS_vfork:
+      return "makes a process or thread";
+    default:
+      break;
   }
   for (const Symbol& function : functions_) {
     if (site.address - function.address < function.size) return "makes a process or thread";

@@ -1,9 +1,11 @@
 // Sites that must not become jumps, whatever room there is.
 //
 //   - the signal restorer: gdb and unwinders recognise a signal's frame by its bytes;
-//   - system calls that make a process or thread: they return twice, on another stack or on a shared one, and code
+//   - system calls that make a process or thread: they return twice, on another stack or on a shared one, and
+//   code
 //     around them is written to that. Known by the number loaded right in front, or by the function's name;
-//   - all in a function that does not decode to its end, or whose exception table cannot be read: there may be jumps
+//   - all in a function that does not decode to its end, or whose exception table cannot be read: there may
+//   be jumps
 //     we do not see.
 // The runtime's net (Syscall User Dispatch, or a trap) takes them at their own address.
 #pragma once

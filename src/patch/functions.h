@@ -1,5 +1,5 @@
-// Where the code is: function ranges from symbols and frames. Code outside them is never patched, since it may as
-// well be data, or be entered where we would not know.
+// Where the code is: function ranges from symbols and frames. Code outside them is never patched, since it
+// may as well be data, or be entered where we would not know.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +11,13 @@
 
 namespace pastcone::patch {
 
-/// A piece of code that is decoded from its start on: a function up to the next known start, so pieces never overlap.
+/// A piece of code that is decoded from its start on: a function up to the next known start, so pieces never
+/// overlap.
 struct Piece {
   uint64_t start = 0;
   uint64_t end = 0;
-  uint64_t limit = 0;  ///< where the next piece or the end of the segment is; from `end` to here is padding, or unknown
+  uint64_t limit =
+      0;  ///< where the next piece or the end of the segment is; from `end` to here is padding, or unknown
 };
 
 /// `mov $15,%rax; syscall`: to where signal handlers return. Debuggers recognise it by these bytes.
@@ -24,8 +26,8 @@ bool is_signal_restorer(ByteView code);
 /// In order of address; all within executable segments.
 std::vector<Piece> find_pieces(const ElfImage& image, const std::vector<Frame>& frames);
 
-/// Decodes [start, end) of the image instruction by instruction and calls visit(const Instruction&). False if it met
-/// something that is not an instruction or does not end at `end`; then it has stopped there.
+/// Decodes [start, end) of the image instruction by instruction and calls visit(const Instruction&). False if
+/// it met something that is not an instruction or does not end at `end`; then it has stopped there.
 template <typename Visit>
 bool decode_range(const ElfImage& image, uint64_t start, uint64_t end, Visit visit) {
   ByteView bytes = image.from(start);

@@ -35,7 +35,8 @@ Placement place_low(const ElfImage& image, uint64_t start) {
 Placement place_at_distance(const ElfImage& image, const Segment& segment) {
   uint64_t page = page_floor(segment.vaddr);
   Placement place{page - kTrampolineDistance, kTrampolineDistance};
-  // Stay clear of the file's own segments, which may be that large, and of the trampolines of the next segment.
+  // Stay clear of the file's own segments, which may be that large, and of the trampolines of the next
+  // segment.
   for (const Segment& other : image.segments()) {
     uint64_t other_page = page_floor(other.vaddr);
     uint64_t other_size = page_ceil(other.vaddr + other.memory_size) - other_page;
@@ -89,8 +90,10 @@ class Patcher {
 
  private:
   void patch_segment(const Segment& segment, std::span<const SitePiece> pieces, const CodeAddresses& targets);
-  bool try_jump(const SitePiece& piece, size_t index, const CodeAddresses& targets, TrampolineArea& area, Site& site);
-  bool try_trap(const Instruction& instruction, uint64_t segment_page, std::vector<TrapEntry>& traps, Site& site);
+  bool try_jump(const SitePiece& piece, size_t index, const CodeAddresses& targets, TrampolineArea& area,
+                Site& site);
+  bool try_trap(const Instruction& instruction, uint64_t segment_page, std::vector<TrapEntry>& traps,
+                Site& site);
   void append_segment(const Segment& segment, TrampolineArea& area, const std::vector<TrapEntry>& traps);
   void append_trailer();
   void append(ByteView bytes) { contents_.insert(contents_.end(), bytes.begin(), bytes.end()); }
@@ -116,7 +119,8 @@ PatchedBytes Patcher::run() {
   std::span<const SitePiece> rest = analysis.sites.pieces;
   for (const Segment& segment : image_.segments()) {
     if (!segment.executable) continue;
-    auto outside = std::ranges::find_if(rest, [&](const SitePiece& p) { return !segment.holds(p.piece.start); });
+    auto outside =
+        std::ranges::find_if(rest, [&](const SitePiece& p) { return !segment.holds(p.piece.start); });
     auto count = static_cast<size_t>(outside - rest.begin());
     patch_segment(segment, rest.first(count), analysis.targets);
     rest = rest.subspan(count);
@@ -151,8 +155,8 @@ void Patcher::patch_segment(const Segment& segment, std::span<const SitePiece> p
 }
 
 /// Makes the site a jump, or sets the reason why not.
-bool Patcher::try_jump(const SitePiece& piece, size_t index, const CodeAddresses& targets, TrampolineArea& area,
-                       Site& site) {
+bool Patcher::try_jump(const SitePiece& piece, size_t index, const CodeAddresses& targets,
+                       TrampolineArea& area, Site& site) {
   if (const char* reason = exemptions_.reason(piece, piece.code[index])) {
     site.reason = reason;
     return false;
@@ -188,7 +192,8 @@ bool Patcher::try_trap(const Instruction& instruction, uint64_t segment_page, st
   return true;
 }
 
-void Patcher::append_segment(const Segment& segment, TrampolineArea& area, const std::vector<TrapEntry>& traps) {
+void Patcher::append_segment(const Segment& segment, TrampolineArea& area,
+                             const std::vector<TrapEntry>& traps) {
   PatchedSegment& entry = trailer_.segments[trailer_.segment_count++];
   entry.vaddr = page_floor(segment.vaddr);
   entry.offset = page_floor(segment.offset);

@@ -1,10 +1,11 @@
-// Makes a copy of an ELF file (x86-64 program or shared library) in which the instructions whose result cannot be
-// computed again — syscall, rdtsc, rdtscp, rdrand, rdseed — jump to the runtime. abi.h says how they arrive there and
-// what the copy looks like; it is good for any load address, so callers cache it.
+// Makes a copy of an ELF file (x86-64 program or shared library) in which the instructions whose result
+// cannot be computed again — syscall, rdtsc, rdtscp, rdrand, rdseed — jump to the runtime. abi.h says how
+// they arrive there and what the copy looks like; it is good for any load address, so callers cache it.
 //
-// What a jump cannot replace safely (see displace.h) is left to the runtime's net, or becomes an int3: always for
-// instructions other than syscall, which Syscall User Dispatch does not catch; on demand for syscall. Only code
-// inside known functions is touched (see functions.h); a Go program without symbols, for example, has none.
+// What a jump cannot replace safely (see displace.h) is left to the runtime's net, or becomes an int3: always
+// for instructions other than syscall, which Syscall User Dispatch does not catch; on demand for syscall.
+// Only code inside known functions is touched (see functions.h); a Go program without symbols, for example,
+// has none.
 //
 // The patched code has no unwind information yet: a backtrace from inside the runtime ends in the trampoline.
 // May be called from any thread.
@@ -43,7 +44,8 @@ struct PatchReport {
   size_t patched = 0;
   size_t trapped = 0;
   size_t left = 0;  ///< untouched
-  /// Byte patterns outside known functions that could be such an instruction, or just data. Not looked at further.
+  /// Byte patterns outside known functions that could be such an instruction, or just data. Not looked at
+  /// further.
   size_t unexamined = 0;
   std::vector<Site> sites;  ///< in order of address
 };

@@ -1,5 +1,5 @@
-// patch_dump [--traps] [--all] FILE [OUTPUT]: what patching makes of FILE's sites. --all lists those that became jumps
-// too. For development.
+// patch_dump [--traps] [--all] FILE [OUTPUT]: what patching makes of FILE's sites. --all lists those that
+// became jumps too. For development.
 #include <fmt/format.h>
 
 #include <chrono>
@@ -16,11 +16,16 @@ namespace {
 
 const char* kind_name(Kind kind) {
   switch (kind) {
-    case Kind::kSyscall: return "syscall";
-    case Kind::kRdtsc: return "rdtsc";
-    case Kind::kRdtscp: return "rdtscp";
-    case Kind::kRdrand: return "rdrand";
-    case Kind::kRdseed: return "rdseed";
+    case Kind::kSyscall:
+      return "syscall";
+    case Kind::kRdtsc:
+      return "rdtsc";
+    case Kind::kRdtscp:
+      return "rdtscp";
+    case Kind::kRdrand:
+      return "rdrand";
+    case Kind::kRdseed:
+      return "rdseed";
   }
   return "?";
 }
@@ -38,8 +43,8 @@ void print(const PatchReport& report, bool all) {
     fmt::print("{:#10x}  {:8} {}\n", site.address, kind_name(site.kind), outcome(site));
   }
   for (const auto& [what, count] : counts) fmt::print("{:6} {}\n", count, what);
-  fmt::print("{} sites: {} patched, {} trapped, {} left; {} patterns outside known functions\n", report.sites.size(),
-             report.patched, report.trapped, report.left, report.unexamined);
+  fmt::print("{} sites: {} patched, {} trapped, {} left; {} patterns outside known functions\n",
+             report.sites.size(), report.patched, report.trapped, report.left, report.unexamined);
 }
 
 Result<PatchReport> examine(const Path& file, PatchOptions options) {
@@ -52,9 +57,12 @@ int run(const std::vector<std::string_view>& arguments) {
   bool all = false;
   std::vector<std::string> files;
   for (std::string_view argument : arguments) {
-    if (argument == "--traps") options.traps = true;
-    else if (argument == "--all") all = true;
-    else files.emplace_back(argument);
+    if (argument == "--traps")
+      options.traps = true;
+    else if (argument == "--all")
+      all = true;
+    else
+      files.emplace_back(argument);
   }
   if (files.empty() || files.size() > 2) {
     fmt::print(stderr, "usage: patch_dump [--traps] [--all] FILE [OUTPUT]\n");

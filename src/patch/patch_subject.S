@@ -1,4 +1,4 @@
-// What the tests patch and run: sites in all the surroundings that need care. Loaded by hand, so it has no relocations.
+// What the tests patch and run: sites in all the surroundings that need care. Loaded by hand, without relocation.
 
 #define FUNCTION(name) .globl name; .type name, @function; .p2align 4; name: .cfi_startproc
 #define END(name) .cfi_endproc; .size name, . - name
@@ -64,6 +64,37 @@ FUNCTION(getpid_entered_behind)
         mov %rdx, %rax
         ret
 END(getpid_entered_behind)
+
+// The same, where only a switch table, a word of data or an exception table leads there.
+FUNCTION(getpid_before_case)
+        lea switch_table(%rip), %rdx
+        movslq (%rdx, %rdi, 4), %rax
+        add %rdx, %rax
+        jmp *%rax
+.Lcase0:
+        mov $39, %eax
+        syscall
+.Lcase1:
+        mov %rax, %rdx
+        ret
+END(getpid_before_case)
+
+FUNCTION(getpid_before_address)
+        mov $39, %eax
+        syscall
+.Laddress:
+        mov %rax, %rdx
+        ret
+END(getpid_before_address)
+
+FUNCTION(getpid_before_landing_pad)
+        .cfi_lsda 0x1b, exception_table
+        mov $39, %eax
+        syscall
+.Llanding_pad:
+        mov %rax, %rdx
+        ret
+END(getpid_before_landing_pad)
 
 // No room on either side: a trap.
 FUNCTION(rdtsc_surrounded)
@@ -172,5 +203,20 @@ PROBE(probe_rdseed_trapped, jc 1f; jz 2f; 1: rdseed %bp; 2: nop)
         .section .rodata
         .p2align 3
 number: .quad 1000000
+switch_table:
+        .long .Lcase0 - switch_table
+        .long .Lcase1 - switch_table
+
+        .section .gcc_except_table, "a", @progbits
+exception_table:
+        .byte 0xff, 0xff, 1  // landing pads count from the function's start; no types; numbers are ULEB128
+        .uleb128 .Lcalls_end - .Lcalls
+.Lcalls:
+        .uleb128 0, 1, .Llanding_pad - getpid_before_landing_pad, 0
+.Lcalls_end:
+
+        .section .data.rel.ro, "aw", @progbits
+        .p2align 3
+        .quad .Laddress
 
         .section .note.GNU-stack, "", @progbits

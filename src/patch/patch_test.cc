@@ -1,4 +1,5 @@
-// Patches libraries of this machine and checks that every trampoline does what the displaced instructions did.
+// Patches libraries of this machine and checks that every trampoline does what the displaced instructions
+// did.
 #include "pastcone/patch/patch.h"
 
 #include <Zydis/Zydis.h>
@@ -40,8 +41,8 @@ Full decode_full(ByteView bytes, uint64_t address) {
   ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
   Full full{};
   full.address = address;
-  EXPECT_TRUE(ZYAN_SUCCESS(
-      ZydisDecoderDecodeFull(&decoder, bytes.data(), bytes.size(), &full.info, full.operands)));
+  EXPECT_TRUE(
+      ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, bytes.data(), bytes.size(), &full.info, full.operands)));
   if (full.info.length == 0) full.info.length = 1;
   return full;
 }
@@ -51,7 +52,8 @@ bool same_operand(const Full& a, const Full& b, int i) {
   const ZydisDecodedOperand& y = b.operands[i];
   if (x.type != y.type || x.size != y.size) return false;
   switch (x.type) {
-    case ZYDIS_OPERAND_TYPE_REGISTER: return x.reg.value == y.reg.value;
+    case ZYDIS_OPERAND_TYPE_REGISTER:
+      return x.reg.value == y.reg.value;
     case ZYDIS_OPERAND_TYPE_IMMEDIATE:
       return x.imm.is_relative ? a.absolute(i) == b.absolute(i) : x.imm.value.u == y.imm.value.u;
     case ZYDIS_OPERAND_TYPE_MEMORY:
@@ -61,12 +63,14 @@ bool same_operand(const Full& a, const Full& b, int i) {
       }
       return x.mem.base == ZYDIS_REGISTER_RIP ? a.absolute(i) == b.absolute(i)
                                               : x.mem.disp.value == y.mem.disp.value;
-    default: return false;
+    default:
+      return false;
   }
 }
 
 bool same_meaning(const Full& a, const Full& b) {
-  if (a.info.mnemonic != b.info.mnemonic || a.info.operand_count_visible != b.info.operand_count_visible) return false;
+  if (a.info.mnemonic != b.info.mnemonic || a.info.operand_count_visible != b.info.operand_count_visible)
+    return false;
   for (int i = 0; i < a.info.operand_count_visible; ++i) {
     // A short jump and its long form have operands of different size, but one target.
     if (a.is_direct_jump() ? a.absolute(i) != b.absolute(i) : !same_operand(a, b, i)) return false;
@@ -80,8 +84,10 @@ bool is_site(const Full& full) {
     case ZYDIS_MNEMONIC_RDTSC:
     case ZYDIS_MNEMONIC_RDTSCP:
     case ZYDIS_MNEMONIC_RDRAND:
-    case ZYDIS_MNEMONIC_RDSEED: return true;
-    default: return false;
+    case ZYDIS_MNEMONIC_RDSEED:
+      return true;
+    default:
+      return false;
   }
 }
 
@@ -123,7 +129,8 @@ ByteView Patched::trampoline_at(uint64_t address) const {
     const PatchedSegment& segment = trailer.segments[i];
     uint64_t offset = address - segment.trampoline_vaddr;
     if (offset < segment.trampoline_size) {
-      return ByteView(contents_).subspan(segment.trampoline_offset + offset, segment.trampoline_size - offset);
+      return ByteView(contents_).subspan(segment.trampoline_offset + offset,
+                                         segment.trampoline_size - offset);
     }
   }
   ADD_FAILURE() << "no trampoline at " << std::hex << address;
@@ -206,7 +213,8 @@ void Patched::check_layout() const {
     const PatchedSegment& segment = trailer.segments[i];
     EXPECT_EQ(segment.trampoline_offset % kPageSize, 0u);
     EXPECT_EQ(segment.trampoline_size % kPageSize, 0u);
-    EXPECT_LE(segment.trap_offset + segment.trap_count * sizeof(TrapEntry), contents_.size() - sizeof trailer);
+    EXPECT_LE(segment.trap_offset + segment.trap_count * sizeof(TrapEntry),
+              contents_.size() - sizeof trailer);
   }
   for (const Site& site : report.sites) {
     if (site.patched) check_site(site);

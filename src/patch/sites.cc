@@ -12,7 +12,7 @@ bool looks_like_site(ByteView bytes) {
   if (bytes.size() < 2) return false;
   if (bytes[1] == 0x05 || bytes[1] == 0x31) return true;  // syscall, rdtsc
   if (bytes.size() < 3) return false;
-  return (bytes[1] == 0x01 && bytes[2] == 0xf9)       // rdtscp
+  return (bytes[1] == 0x01 && bytes[2] == 0xf9)      // rdtscp
          || (bytes[1] == 0xc7 && bytes[2] >= 0xf0);  // rdrand /6, rdseed /7, of registers
 }
 
@@ -39,8 +39,8 @@ void decode_padding(const ElfImage& image, const Piece& piece, std::vector<Instr
   });
 }
 
-/// Decodes on behind the end of a piece as long as control leads there: glibc's clone3 ends its frame right before the
-/// system call, lest the child be unwound. Returns where that code ends.
+/// Decodes on behind the end of a piece as long as control leads there: glibc's clone3 ends its frame right
+/// before the system call, lest the child be unwound. Returns where that code ends.
 template <typename Visit>
 uint64_t decode_continuation(const ElfImage& image, const Piece& piece, std::span<const Instruction> code,
                              Visit visit) {
@@ -52,15 +52,17 @@ uint64_t decode_continuation(const ElfImage& image, const Piece& piece, std::spa
   };
   for (const Instruction& instruction : code) note_target(instruction);
   uint64_t end = piece.end;
-  bool falls_in = code.back().falls_through() && code.back().flow != Flow::kOther;  // calls at the end do not return
-  decode_range(image, piece.end, std::min(piece.limit, piece.end + kFarEnough), [&](const Instruction& instruction) {
-    bool reached = falls_in || std::ranges::find(targets, instruction.address) != targets.end();
-    if (!reached || instruction.address != end) return;
-    visit(instruction);
-    note_target(instruction);
-    end = instruction.end();
-    falls_in = instruction.falls_through();
-  });
+  bool falls_in =
+      code.back().falls_through() && code.back().flow != Flow::kOther;  // calls at the end do not return
+  decode_range(image, piece.end, std::min(piece.limit, piece.end + kFarEnough),
+               [&](const Instruction& instruction) {
+                 bool reached = falls_in || std::ranges::find(targets, instruction.address) != targets.end();
+                 if (!reached || instruction.address != end) return;
+                 visit(instruction);
+                 note_target(instruction);
+                 end = instruction.end();
+                 falls_in = instruction.falls_through();
+               });
   return end;
 }
 
@@ -89,8 +91,9 @@ FoundSites find_sites(const ElfImage& image, const std::vector<Piece>& pieces) {
   for (const Segment& segment : image.segments()) {
     if (!segment.executable) continue;
     for (uint64_t candidate : find_candidates(image.bytes(segment), segment.vaddr)) {
-      auto behind = std::upper_bound(next, pieces.end(), candidate,
-                                     [](uint64_t address, const Piece& piece) { return address < piece.start; });
+      auto behind = std::upper_bound(next, pieces.end(), candidate, [](uint64_t address, const Piece& piece) {
+        return address < piece.start;
+      });
       if (behind != next) {
         next = behind;
         SitePiece decoded = decode_piece(image, *(behind - 1));

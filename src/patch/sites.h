@@ -1,5 +1,5 @@
-// Finds the instructions to redirect. Looks for their opcode bytes first and decodes only functions that contain
-// some, so that a file without sites, the usual case, costs next to nothing.
+// Finds the instructions to redirect. Looks for their opcode bytes first and decodes only functions that
+// contain some, so that a file without sites, the usual case, costs next to nothing.
 #pragma once
 
 #include <cstddef>
@@ -13,9 +13,10 @@ namespace pastcone::patch {
 /// A piece of code with sites in it, decoded.
 struct SitePiece {
   Piece piece;
-  std::vector<Instruction> code;  ///< the piece's, then the padding that follows it, as far as it could be of use
-  std::vector<size_t> sites;      ///< indices into `code`
-  const char* doubt = nullptr;    ///< why there may be jumps in it that we do not see
+  std::vector<Instruction>
+      code;                   ///< the piece's, then the padding that follows it, as far as it could be of use
+  std::vector<size_t> sites;  ///< indices into `code`
+  const char* doubt = nullptr;  ///< why there may be jumps in it that we do not see
 };
 
 struct FoundSites {

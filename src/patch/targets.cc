@@ -71,7 +71,8 @@ class Collector {
 
   void add_references(const Instruction& instruction) {
     starts_.add(instruction.address);
-    if (image_.executable_segment(instruction.reference) != nullptr) references_.push_back(instruction.reference);
+    if (image_.executable_segment(instruction.reference) != nullptr)
+      references_.push_back(instruction.reference);
     if (image_.is_fixed() && image_.executable_segment(instruction.constant) != nullptr) {
       references_.push_back(instruction.constant);
     }

@@ -111,8 +111,8 @@ void TrampolineArea::put_instruction(Descriptor descriptor) {
     r == 4 ? put({0x48, 0x8d, 0x64, 0x24, 0x08}) : put({static_cast<uint8_t>(0x58 | r)});
   }
   for (uint8_t r = 0; r < 8; ++r) put({0x41, static_cast<uint8_t>(0x58 | r)});  // pop %r8 … %r15
-  put({0x9d});                                                // popfq
-  put({0x48, 0x8d, 0xa4, 0x24, 0x80, 0, 0, 0});               // lea 128(%rsp),%rsp
+  put({0x9d});                                                                  // popfq
+  put({0x48, 0x8d, 0xa4, 0x24, 0x80, 0, 0, 0});                                 // lea 128(%rsp),%rsp
 }
 
 void write_jump(std::span<uint8_t> text, const Displacement& group, uint64_t trampoline) {

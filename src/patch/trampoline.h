@@ -1,5 +1,5 @@
-// Writes trampolines: machine code that does what a displaced group did, with the site's instruction replaced by a
-// jump to the runtime. abi.h says what the runtime finds there.
+// Writes trampolines: machine code that does what a displaced group did, with the site's instruction replaced
+// by a jump to the runtime. abi.h says what the runtime finds there.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@ class TrampolineArea {
   /// To lie at `address` and be no longer than `capacity` bytes.
   TrampolineArea(uint64_t address, uint64_t capacity);
 
-  /// Adds a trampoline and returns its address; or nothing if something is out of reach or the area is full. `text`
-  /// is the file from the group's start on.
+  /// Adds a trampoline and returns its address; or nothing if something is out of reach or the area is full.
+  /// `text` is the file from the group's start on.
   std::optional<uint64_t> add(const Displacement& group, ByteView text);
 
   bool empty() const { return code_.size() <= kFirst; }
@@ -27,7 +27,7 @@ class TrampolineArea {
   Bytes take();
 
  private:
-  static constexpr size_t kFirst = 16;      // before it: the address of the runtime's entry, for indirect jumps
+  static constexpr size_t kFirst = 16;  // before it: the address of the runtime's entry, for indirect jumps
   static constexpr size_t kAlignment = 16;
 
   uint64_t here() const { return address_ + code_.size(); }

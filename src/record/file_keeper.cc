@@ -141,14 +141,17 @@ Result<FileEntry> FileKeeper::examine(uint32_t id, int fd, const Path& path, boo
   entry.path = path.native();
   entry.size = static_cast<uint64_t>(info.st_size);
   entry.mtime_ns = to_ns(info.st_mtim);
-  if (belongs_to_system(path, info) || (entry.size > kCopyLimit && !code)) {
-    entry.hash = to_hex(TRY(hash_of(fd, path, info)));
-  } else {
-    Digest kept = TRY(keep(id, fd, path));
-    entry.hash = to_hex(kept.hash);
-    entry.size = kept.size;
-    entry.kept = fmt::format("{}/{}", kFilesFolder, id);
+  if (!belongs_to_system(path, info) && (entry.size <= kCopyLimit || code)) {
+    auto kept = keep(id, fd, path);
+    if (kept) {
+      entry.hash = to_hex(kept->hash);
+      entry.size = kept->size;
+      entry.kept = fmt::format("{}/{}", kFilesFolder, id);
+      return entry;
+    }
+    note_trouble(kept.error());  // a full disk; replay then needs the file itself
   }
+  entry.hash = to_hex(TRY(hash_of(fd, path, info)));
   return entry;
 }
 

@@ -47,6 +47,10 @@ int LiveFile::grow(uint32_t count) {
   return error;
 }
 
+void LiveFile::shrink(uint32_t count) {
+  if (ftruncate(fd_.get(), static_cast<off_t>(uint64_t{count} * format::kChunkSize)) == 0) ready_ = count;
+}
+
 void LiveFile::punch(uint32_t index) const {
   fallocate(fd_.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
             static_cast<off_t>(uint64_t{index} * format::kChunkSize), format::kChunkSize);

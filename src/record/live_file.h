@@ -29,6 +29,8 @@ class LiveFile {
   char* chunk(uint32_t index) const { return base_ + uint64_t{index} * format::kChunkSize; }
   format::ChunkHeader& header(uint32_t index) const { return *reinterpret_cast<format::ChunkHeader*>(chunk(index)); }
 
+  /// Gives up chunks from `count` on; nobody may use them.
+  void shrink(uint32_t count);
   /// Gives a chunk's disk space back; nobody may use it again.
   void punch(uint32_t index) const;
   /// Deletes the file; processes that still have it mapped may go on.

@@ -25,7 +25,7 @@ auto place(const format::ChunkHeader& header) {
 
 }  // namespace
 
-Packer::Packer(const SharedStage& stage, const LiveFile& live, PackWriter pack)
+Packer::Packer(const SharedStage& stage, LiveFile& live, PackWriter pack)
     : stage_(stage), live_(live), pack_(std::move(pack)), packed_bytes_(pack_.bytes_written()) {}
 
 Packer::~Packer() {
@@ -84,7 +84,7 @@ void Packer::run() {
       waiting_bytes_ = 0;
       flush_ = false;
       lock.unlock();
-      if (!pack(batch, After::kFree)) {  // they stay in `live`; finish() tries again
+      if (!pack(batch, After::kFree, kBatchBytes)) {  // they stay in `live`; finish() tries again
         failed_ = true;
         stage_.notify();
       }
@@ -100,7 +100,7 @@ void Packer::run() {
   }
 }
 
-Status Packer::pack(const std::vector<uint32_t>& indices, After after) {
+Status Packer::pack(const std::vector<uint32_t>& indices, After after, uint64_t batch_bytes) {
   struct Entry {
     uint32_t index;
     format::ChunkHeader header;
@@ -117,7 +117,7 @@ Status Packer::pack(const std::vector<uint32_t>& indices, After after) {
   for (size_t at = 0; at < entries.size();) {
     std::vector<PackedChunk> batch;
     size_t begin = at;
-    for (uint64_t raw = 0; at < entries.size() && raw < kBatchBytes; ++at) {
+    for (uint64_t raw = 0; at < entries.size() && raw < batch_bytes; ++at) {
       const format::ChunkHeader& header = entries[at].header;
       auto* bytes = reinterpret_cast<const uint8_t*>(live_.chunk(entries[at].index) + sizeof header);
       batch.push_back({header, ByteView(bytes, header.used)});
@@ -155,12 +155,24 @@ Status Packer::finish(bool all_ended) {
   if (fstat(live_.fd(), &info) != 0) return fail("cannot read `live`: {}", errno_message(errno));
   uint64_t count = std::min<uint64_t>(load(stage_.header().next_chunk),
                                       static_cast<uint64_t>(info.st_size) / format::kChunkSize);
-  std::vector<uint32_t> rest;
-  for (uint32_t index = 0; index < count; ++index) {
-    const format::ChunkHeader& header = live_.header(index);
-    if (valid_chunk(header) && header.used > 0) rest.push_back(index);
-  }
-  return pack(rest, all_ended ? After::kPunch : After::kLeave);
+  if (all_ended) live_.shrink(static_cast<uint32_t>(count));
+  auto left = [&] {
+    std::vector<uint32_t> rest;
+    for (uint32_t index = 0; index < count; ++index) {
+      const format::ChunkHeader& header = live_.header(index);
+      if (valid_chunk(header) && header.used > 0) {
+        rest.push_back(index);
+      } else if (all_ended) {
+        live_.punch(index);
+      }
+    }
+    return rest;
+  };
+  After after = all_ended ? After::kPunch : After::kLeave;
+  Status packed = pack(left(), after, kBatchBytes);
+  // On a full disk one chunk may fit where many do not, and then makes room for the next.
+  if (!packed && all_ended) packed = pack(left(), after, 1);
+  return packed;
 }
 
 void Packer::count_events(const format::ChunkHeader& header) {

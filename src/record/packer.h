@@ -23,7 +23,7 @@ namespace pastcone::record {
 class Packer {
  public:
   /// All three must outlive the packer.
-  Packer(const SharedStage& stage, const LiveFile& live, PackWriter pack);
+  Packer(const SharedStage& stage, LiveFile& live, PackWriter pack);
   ~Packer();
 
   void start();
@@ -51,12 +51,12 @@ class Packer {
   bool due() const;
   /// Appends these chunks to the pack, and if that went well deals with their place in `live` as told.
   enum class After { kFree, kPunch, kLeave };
-  Status pack(const std::vector<uint32_t>& indices, After after);
+  Status pack(const std::vector<uint32_t>& indices, After after, uint64_t batch_bytes);
   void free_chunk(uint32_t index);
   void count_events(const format::ChunkHeader& header);
 
   const SharedStage& stage_;
-  const LiveFile& live_;
+  LiveFile& live_;
   PackWriter pack_;
   std::thread thread_;
 

@@ -7,7 +7,6 @@
 
 #include "pastcone/record/packer.h"
 #include "pastcone/record/service.h"
-#include "pastcone/record/text.h"
 #include "pastcone/trace/recording.h"
 
 namespace pastcone::record {
@@ -115,21 +114,6 @@ TEST_F(Packing, WhatIsInLiveIsPackedOnce) {
   live_.remove();
   auto recording = Recording::open(directory_).value();
   EXPECT_EQ(recording.stream_bytes(format::Stream::kData).raw, 30u);
-}
-
-TEST(Text, NumbersAreForPeople) {
-  EXPECT_EQ(with_commas(0), "0");
-  EXPECT_EQ(with_commas(999), "999");
-  EXPECT_EQ(with_commas(1000), "1,000");
-  EXPECT_EQ(with_commas(12345678), "12,345,678");
-  EXPECT_EQ(plural(1, "process", "processes"), "1 process");
-  EXPECT_EQ(plural(12034, "event"), "12,034 events");
-  EXPECT_EQ(human_size(1), "1 byte");
-  EXPECT_EQ(human_size(999), "999 bytes");
-  EXPECT_EQ(human_size(1200), "1.2 KB");
-  EXPECT_EQ(human_size(83'900), "84 KB");
-  EXPECT_EQ(human_size(999'900), "1.0 MB");
-  EXPECT_EQ(human_size(1'240'000'000), "1.2 GB");
 }
 
 }  // namespace

@@ -67,6 +67,11 @@ Status check_interpreter(const Path& path, const Elf64_Ehdr& header, int fd) {
 
 }  // namespace
 
+int refusal_status(const std::string& command) {
+  auto path = search_path(command);
+  return path && access(path->c_str(), F_OK) == 0 ? 126 : 127;
+}
+
 bool looks_like_text(std::string_view head) {
   std::string_view line = head.substr(0, head.find('\n'));
   return line.find('\0') == std::string_view::npos;

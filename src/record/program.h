@@ -20,6 +20,9 @@ struct Program {
 /// Finds `command[0]` (in PATH if it has no slash) and follows scripts to their interpreter. `command` is not empty.
 Result<Program> find_program(const std::vector<std::string>& command);
 
+/// The status a shell would end with for a command that was refused: 127 if there is no such file, else 126.
+int refusal_status(const std::string& command);
+
 /// A #! line as the kernel reads it (fs/binfmt_script.c).
 struct ScriptLine {
   std::string interpreter;

@@ -111,6 +111,9 @@ TEST_F(ProgramTest, RefusesInWords) {
   EXPECT_NE(why({make("old", elf(1, 3)).native()}).find("32-bit"), std::string::npos);
   EXPECT_NE(why({make("arm", elf(2, 183)).native()}).find("not an x86-64"), std::string::npos);
   EXPECT_EQ(why({make("static", elf(2, 62)).native()}), "");
+  EXPECT_EQ(refusal_status("no-such-command-anywhere"), 127);
+  EXPECT_EQ(refusal_status((directory_ / "missing").native()), 127);
+  EXPECT_EQ(refusal_status((directory_ / "plain").native()), 126);
 }
 
 }  // namespace

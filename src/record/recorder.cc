@@ -14,7 +14,6 @@
 #include "pastcone/record/packer.h"
 #include "pastcone/record/program.h"
 #include "pastcone/record/service.h"
-#include "pastcone/record/text.h"
 #include "pastcone/trace/processes.h"
 
 extern char** environ;
@@ -246,12 +245,6 @@ Result<RecordOutcome> record(const RecordOptions& options) {
   auto outcome = record_into(options, directory, program, runtime, std::move(descendants));
   if (!outcome) remove_recording(directory, existed);
   return outcome;
-}
-
-std::string to_string(const RecordOutcome& outcome) {
-  return fmt::format("recorded {}, {}{}, {} in {}", plural(outcome.processes, "process", "processes"),
-                     outcome.events_exact ? "" : "over ", plural(outcome.events, "event"), human_size(outcome.bytes),
-                     outcome.directory.native());
 }
 
 }  // namespace pastcone::record

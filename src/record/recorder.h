@@ -39,7 +39,4 @@ struct RecordOutcome {
 /// An error if nothing was run. Refuses commands that cannot be recorded.
 Result<RecordOutcome> record(const RecordOptions& options);
 
-/// "recorded 7 processes, 12,034 events, 84 KB in /path".
-std::string to_string(const RecordOutcome& outcome);
-
 }  // namespace pastcone::record

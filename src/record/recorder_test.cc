@@ -44,7 +44,7 @@ TEST_F(RecorderTest, PassesTheStatusOnAndLeavesAFinishedRecording) {
   EXPECT_TRUE(outcome.why.empty());
   EXPECT_TRUE(outcome.remarks.empty()) << outcome.remarks.front();
   EXPECT_EQ(outcome.directory, directory_ / "data/pastcone/true-1");
-  EXPECT_TRUE(to_string(outcome).starts_with("recorded 1 process, 2 events, ")) << to_string(outcome);
+  EXPECT_GT(outcome.bytes, 0u);
 
   Recording recording = Recording::open(outcome.directory).value();
   EXPECT_TRUE(recording.complete());

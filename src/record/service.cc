@@ -12,6 +12,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr uint32_t kAhead = 32;           // chunks with disk space that nobody has asked for yet
+constexpr uint32_t kFewest = 4;           // with less a recording is not worth beginning
 constexpr uint32_t kMaxStep = 1024;       // 64 MiB
 constexpr uint32_t kMaxBacklog = 4096;    // 256 MiB not packed yet: let the programs wait a little
 constexpr auto kSafetyNet = 50ms;         // between looks, should nobody wake us
@@ -27,11 +28,15 @@ Status Service::prepare(const Path& recording, PatchCache patches, bool patch) {
 }
 
 Status Service::first_chunks() {
-  if (int error = live_.grow(kAhead); error != 0) {
-    return fail("cannot reserve 2 MB for the recording: {}; make room, or give another -o", errno_message(error));
+  int error = 0;
+  for (uint32_t count = kAhead; count >= kFewest; count /= 2) {
+    error = live_.grow(count);
+    if (error == 0) {
+      store(stage_.header().chunks_ready, live_.ready());
+      return {};
+    }
   }
-  store(stage_.header().chunks_ready, live_.ready());
-  return {};
+  return fail("cannot reserve room for the recording: {}; make some, or give another -o", errno_message(error));
 }
 
 void Service::start() {
@@ -67,12 +72,14 @@ bool Service::tend() {
 
 void Service::supply_chunks() {
   stage::Header& header = stage_.header();
+  if (load(header.stopped) != 0) return;
   if (packer_.failed()) return stop_recording(format::StopReason::kNoSpace);
   uint32_t next = load(header.next_chunk);
-  if (live_.ready() >= next + kAhead || packer_.backlog() > kMaxBacklog || load(header.stopped) != 0) return;
+  if (live_.ready() >= next + kAhead || packer_.backlog() > kMaxBacklog) return;
   uint32_t wanted = next + kAhead + std::clamp(next / 2, kAhead, kMaxStep);
   int error = live_.grow(std::min(wanted, stage::kMaxChunks));
-  if (error == ENOSPC) error = live_.grow(next + 1);  // the last ones
+  if (error != 0 && live_.ready() > next) return;  // there are some left; until they are gone there may be room again
+  if (error != 0) error = live_.grow(next + 1);
   store(header.chunks_ready, live_.ready());
   bump_and_wake(header.chunk_futex);
   if (error != 0) stop_recording(format::StopReason::kNoSpace);

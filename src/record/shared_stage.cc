@@ -38,6 +38,7 @@ Result<SharedStage> SharedStage::create(stage::Mode mode, uint32_t flags, const 
   header.version = stage::kVersion;
   header.mode = mode;
   header.flags = flags;
+  if (std::getenv("PASTCONE_LIST_CALLS") != nullptr) header.flags |= stage::kFlagListCalls;
   header.tool_pid = static_cast<uint32_t>(getpid());
   std::strcpy(header.patch_directory, patch_directory.c_str());
   return stage;

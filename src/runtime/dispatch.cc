@@ -1,6 +1,7 @@
 // The way of every system call of the program: in through entry.S, out the same way.
 #include "call.h"
 #include "handlers.h"
+#include "text.h"
 #include "turn.h"
 
 namespace pastcone::runtime {
@@ -33,6 +34,21 @@ long run(Call& c) {
   return leave_recording(c, format::StopReason::kUnsupportedCall, call_name(c.number));
 }
 
+/// For finding out where a replay leaves its recording: compare the two lists.
+void list_call(const Call& c, long result) {
+  char path[96], line[320];
+  Text name(path, sizeof path), text(line, sizeof line);
+  name << "/tmp/pastcone-calls." << (g.replay ? "replay" : "record") << ".p" << c.t.process->number << "." << c.t.number;
+  text << c.t.log.event_count << " " << call_name(c.number);
+  for (u64 argument : c.a) text.hex((text << " ", argument));
+  text << " = " << (i64)result << " rip ";
+  text.hex(c.frame.rip) << " hash ";
+  text.hex(c.t.log.hash.state) << " turn " << g.stage.group(c.t.process->group).number << "\n";
+  long fd = sys(__NR_open, path, 02001 | 0100 | 02000000, 0644);
+  sys(__NR_write, fd, line, text.size());
+  sys(__NR_close, fd);
+}
+
 }  // namespace
 
 extern "C" void runtime_dispatch(Frame* frame) {
@@ -42,7 +58,9 @@ extern "C" void runtime_dispatch(Frame* frame) {
   u32 number = (u32)frame->number;
   Call c{t, *frame, number, number < kCallCount ? call_table[number] : kUnknown,
          {frame->rdi, frame->rsi, frame->rdx, frame->r10, frame->r8, frame->r9}};
+  if (g.replay && (g.stage.header().flags & stage::kFlagListCalls)) list_call(c, 0);
   frame->rax = (u64)run(c);
+  if (!g.replay && (g.stage.header().flags & stage::kFlagListCalls)) list_call(c, (long)frame->rax);
   if (g.replay) take_recorded_turn_after(t);
   else end_slice(t);
   deliver_signals(t, *frame);

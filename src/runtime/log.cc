@@ -209,6 +209,7 @@ u64 Log::read_word64() {
 }
 
 const char* Log::read_payload(u64 n) {
+  if (!n) return "";  // a stream without data is not mapped at all
   if (data.end - data.at < n) return nullptr;
   const char* bytes = data.base + data.at;
   data.at += n;

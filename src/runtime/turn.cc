@@ -1,5 +1,6 @@
 #include "turn.h"
 
+#include "call.h"
 #include "waits.h"
 
 namespace pastcone::runtime {
@@ -70,7 +71,7 @@ void release_turn(Thread& t) {
   if (!t.process->serial || !t.has_turn) return;
   t.has_turn = false;
   stage::Group& group = group_of(t);
-  store(group.owner, 0u);
+  __atomic_exchange_n(&group.owner, 0u, __ATOMIC_SEQ_CST);  // before we look who waits
   if (load(group.waiters)) futex_wake(group.owner, 1);
 }
 
@@ -100,12 +101,12 @@ void take_turn_number(Thread& t, u32 group_number, u64 number) {
   stage::Group& group = g.stage.group(group_number);
   if (t.has_turn) {
     t.has_turn = false;
-    store(group.owner, 0u);
+    if (!swap_if(group.owner, t.tid, 0u)) diverge(t, "gives back a turn it does not have", t.tid, group.owner);
     publish(group.futex);
   }
   wait_for(t, group.futex, stage::WaitKind::kTurn, group_number, number,
            [&] { return load(group.number) == number - 1 && !load(group.owner); });
-  store(group.owner, (u32)t.tid);
+  if (!swap_if(group.owner, 0u, t.tid)) diverge(t, "takes a turn that is not free", (i64)number, group.owner);
   store(group.number, number);
   t.has_turn = true;
 }

@@ -27,6 +27,7 @@ inline constexpr uint32_t kAddressSlots = 1 << 17;
 // Flags in Header::flags, set by the tool before the first process starts.
 inline constexpr uint32_t kFlagNoDispatch = 1;  ///< Syscall User Dispatch is not used: all sites are patched or trapped
 inline constexpr uint32_t kFlagNoPatch = 2;     ///< patch nothing: everything through Syscall User Dispatch
+inline constexpr uint32_t kFlagListCalls = 4;   ///< for developers: every call goes into /tmp/pastcone-calls.*, as text
 
 struct Header {
   uint32_t magic, version;

@@ -28,6 +28,7 @@ class Context:
 
     def __init__(self, name, options):
         self.name, self.options, self.results, self.cleanups = name, options, [], []
+        self.sessions = set()
         self.pastcone = os.path.join(options.build, "bin", "pastcone")
         self.dir = tempfile.mkdtemp(prefix="pastcone-e2e-")
         os.chmod(self.dir, 0o755)
@@ -86,6 +87,7 @@ class Context:
             "stdin": source, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
         process = subprocess.Popen(argv, cwd=cwd or self.work, env={**self.env, **(env or {})},
                                    start_new_session=True, **into, **identity)
+        self.sessions.add(process.pid)
         return Running(self, label or os.path.basename(argv[0]), process)
 
     def run(self, argv, label=None, cwd=None, env=None, stdin=None, timeout=STEP_SECONDS, user=None):
@@ -119,21 +121,34 @@ class Context:
         self.expect_nobody_left(label)
         return result
 
-    # Processes: ours are known by the mark in their environment, also when they left our session.
-    def marked(self):
-        mine, mark = [], self.mark.encode()
+    # Processes. Ours are known by the session we started them in, by the mark in their environment if they left it, and
+    # by their directory if they wrote over that as well (redis and nginx do, for their titles).
+    def mine(self):
+        found, alive, mark = [], set(), self.mark.encode()
         for pid in filter(str.isdigit, os.listdir("/proc")):
             try:
-                with open(f"/proc/{pid}/environ", "rb") as file:
-                    if mark in file.read():
-                        mine.append(int(pid))
+                with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
+                    fields = file.read().rsplit(")", 1)[1].split()
+                if fields[0] in "ZX":
+                    continue
+                session = int(fields[3])
+                alive.add(session)
+                if session in self.sessions or self._marked(pid, mark):
+                    found.append(int(pid))
             except OSError:
                 pass
-        return mine
+        self.sessions &= alive  # ids are used again
+        return found
+
+    def _marked(self, pid, mark):
+        with open(f"/proc/{pid}/environ", "rb") as file:
+            if mark in file.read():
+                return True
+        return os.readlink(f"/proc/{pid}/cwd").startswith(self.dir + "/")
 
     def kill_all(self):
         for _ in range(200):
-            pids = self.marked()
+            pids = self.mine()
             if not pids:
                 return
             self.random.shuffle(pids)
@@ -146,7 +161,7 @@ class Context:
 
     def expect_nobody_left(self, label):
         end = time.monotonic() + 2
-        while left := self.marked():
+        while left := self.mine():
             if time.monotonic() > end:
                 self.kill_all()
                 raise Failure(f"{label}: left {len(left)} processes behind")

@@ -1,0 +1,160 @@
+// pastcone info: one recording in figures.
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "pastcone/cli/program.h"
+#include "pastcone/cli/recordings.h"
+#include "pastcone/cli/statistics.h"
+#include "pastcone/cli/text.h"
+#include "pastcone/trace/json.h"
+
+namespace pastcone::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Options {
+  std::string rec;
+  bool json = false;
+};
+
+/// All that is shown, in either way.
+struct Info {
+  const Recording& recording;
+  const Manifest& manifest;
+  std::string state;
+  int64_t duration;
+  RecordingSizes sizes;
+  Statistics statistics;
+  uint64_t kept_files = 0, kept_bytes = 0;
+
+  explicit Info(const Recording& opened)
+      : recording(opened),
+        manifest(opened.manifest()),
+        state(state_text(manifest, opened.directory())),
+        duration(duration_ns(manifest, opened.directory())),
+        sizes(recording_sizes(opened.directory())),
+        statistics(Statistics::read(opened)) {
+    for (const auto& [id, entry] : opened.files().entries()) {
+      if (!entry.kept) continue;
+      ++kept_files;
+      kept_bytes += entry.size;
+    }
+  }
+};
+
+std::string name_of(const Recording& recording) {
+  Path path = recording.directory();
+  if (!path.has_filename()) path = path.parent_path();  // "dir/"
+  return path.filename().native();
+}
+
+Json stream_json(StreamBytes bytes) {
+  return {{"raw", bytes.raw}, {"packed", bytes.packed}, {"live", bytes.live}};
+}
+
+Json to_json(const Info& info) {
+  const Manifest& manifest = info.manifest;
+  const Statistics& statistics = info.statistics;
+  Json json;
+  json["name"] = name_of(info.recording);
+  json["path"] = info.recording.directory().native();
+  json["id"] = manifest.id;
+  json["state"] = info.state;
+  json["why"] = manifest.why;
+  json["command"] = manifest.command;
+  json["cwd"] = manifest.cwd;
+  json["started"] = format_time(manifest.started_ns);
+  json["started_ns"] = manifest.started_ns;
+  json["duration_ns"] = info.duration;
+  json["exit_status"] = manifest.exit_status ? Json(*manifest.exit_status) : Json();
+  json["host"] = manifest.host;
+  json["kernel"] = manifest.kernel;
+  json["machine"] = manifest.machine;
+  json["pastcone"] = manifest.pastcone;
+  json["bytes"] = {{"total", info.sizes.total()},
+                   {"pack", info.sizes.pack},
+                   {"live", info.sizes.live},
+                   {"files", info.sizes.files}};
+  json["processes"] = statistics.processes;
+  json["threads"] = statistics.threads;
+  json["events"] = statistics.events;
+  json["kinds"] = Json::object();
+  for (const KindCount& count : statistics.kinds) json["kinds"][count.kind] = count.events;
+  json["streams"] = {{"events", stream_json(info.recording.stream_bytes(format::Stream::kEvents))},
+                     {"data", stream_json(info.recording.stream_bytes(format::Stream::kData))}};
+  json["channels"] = {
+      {"count", statistics.channels}, {"sent", statistics.sent}, {"received", statistics.received}};
+  json["output_writes"] = statistics.output;
+  json["files"] = {{"known", info.recording.files().entries().size()},
+                   {"kept", info.kept_files},
+                   {"kept_bytes", info.kept_bytes}};
+  json["damage"] = info.recording.damage();
+  for (const std::string& damage : statistics.damage) json["damage"].push_back(damage);
+  return json;
+}
+
+void print_stream(const char* name, StreamBytes bytes, uint64_t events) {
+  std::string text = size_text(bytes.raw);
+  if (bytes.packed > 0) text += fmt::format(", packed {}", size_text(bytes.packed));
+  if (bytes.live > 0) text += fmt::format(", {} not packed yet", size_text(bytes.live));
+  if (events > 0 && bytes.live == 0) {
+    text += fmt::format("; {:.2f} bytes an event",
+                        static_cast<double>(bytes.packed) / static_cast<double>(events));
+  }
+  fmt::print("{:<11} {}\n", name, text);
+}
+
+void print(const Info& info) {
+  const Manifest& manifest = info.manifest;
+  const Statistics& statistics = info.statistics;
+  auto row = [](const char* name, const std::string& text) { fmt::print("{:<11} {}\n", name, text); };
+  row("recording", fmt::format("{}  ({})", printable(name_of(info.recording)),
+                               printable(info.recording.directory().native())));
+  row("command", command_text(manifest.command));
+  row("in", printable(manifest.cwd));
+  row("when", fmt::format("{}, for {}", local_time_text(manifest.started_ns), duration_text(info.duration)));
+  row("host", printable(fmt::format("{}, {}, {}", manifest.host, manifest.kernel, manifest.machine)));
+  std::string state = info.state;
+  if (!manifest.why.empty()) state += ": " + printable(manifest.why);
+  if (manifest.exit_status) state += fmt::format(", exit {}", *manifest.exit_status);
+  row("state", state);
+  row("size",
+      fmt::format("{}: trace {}, live {}, files {}", size_text(info.sizes.total()),
+                  size_text(info.sizes.pack), size_text(info.sizes.live), size_text(info.sizes.files)));
+  row("processes", fmt::format("{}, {}", count_text(statistics.processes),
+                               plural(statistics.threads, "thread", "threads")));
+  row("channels", fmt::format("{}: {} sent, {} received, not stored", count_text(statistics.channels),
+                              size_text(statistics.sent), size_text(statistics.received)));
+  row("files", fmt::format("{}, {} kept ({})", count_text(info.recording.files().entries().size()),
+                           count_text(info.kept_files), size_text(info.kept_bytes)));
+  print_stream("events", info.recording.stream_bytes(format::Stream::kEvents), statistics.events);
+  print_stream("data", info.recording.stream_bytes(format::Stream::kData), 0);
+  fmt::print("\n{:>14}  events\n", count_text(statistics.events));
+  for (const KindCount& count : statistics.kinds)
+    fmt::print("{:>14}  {}\n", count_text(count.events), count.kind);
+}
+
+Result<int> show_info(const Options& options) {
+  Recording recording = TRY(open_recording(options.rec));
+  Info info(recording);
+  if (options.json) {
+    fmt::print("{}\n", dump_json(to_json(info), 2));
+  } else {
+    print(info);
+  }
+  bool sound = recording.damage().empty() && info.statistics.damage.empty();
+  if (recording.damage().empty() && !sound) print_error(info.statistics.damage.front());
+  return sound ? 0 : 1;
+}
+
+}  // namespace
+
+void add_info(Program& program) {
+  auto options = std::make_shared<Options>();
+  CLI::App& info = program.add("info", "a recording in figures", [options] { return show_info(*options); });
+  info.add_option("REC", options->rec, "name or directory of a recording; left out, the newest");
+  info.add_flag("--json", options->json, "for programs");
+}
+
+}  // namespace pastcone::cli

@@ -1,0 +1,17 @@
+// The pastcone command. Each subcommand is a file of this folder.
+#include "pastcone/cli/program.h"
+
+int main(int argc, char** argv) {
+  using namespace pastcone::cli;
+  Program program;
+  add_demo(program);
+  add_record(program);
+  add_replay(program);
+  add_ls(program);
+  add_info(program);
+  add_ps(program);
+  add_events(program);
+  add_doctor(program);
+  add_version(program);
+  return program.run(argc, argv);
+}

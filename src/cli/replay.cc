@@ -1,0 +1,59 @@
+// pastcone replay: runs a recording again, all of it, printing the program's output as recorded. Exit status 0 exactly if
+// nothing diverged.
+#include <memory>
+
+#include <csignal>
+
+#include "pastcone/cli/program.h"
+#include "pastcone/cli/recordings.h"
+#include "pastcone/cli/text.h"
+#include "pastcone/replay/director.h"
+
+namespace pastcone::cli {
+namespace {
+
+struct Options {
+  std::string rec;
+  bool verify = false;
+};
+
+void print_divergences(const replay::ReplayOutcome& outcome, bool first_only) {
+  for (const replay::Divergence& divergence : outcome.divergences) {
+    std::string line = to_string(divergence);
+    if (first_only && outcome.divergences.size() > 1) {
+      line += fmt::format(" (and {} more)", plural(outcome.divergences.size() - 1, "process", "processes"));
+    }
+    print_error(line);
+    if (first_only) return;
+  }
+  if (!outcome.divergences.empty() && outcome.stopped_besides > 0) {
+    print_error(fmt::format("{} could not go on after that", plural(outcome.stopped_besides, "other thread", "other threads")));
+  }
+}
+
+Result<int> run(const Options& options) {
+  Path directory = TRY(resolve_recording(options.rec));
+  Recording recording = TRY(Recording::open(directory));
+  replay::ReplayOutcome outcome = TRY(replay::replay(recording, {.show_output = !options.verify}));
+  print_divergences(outcome, options.verify);
+  if (outcome.interrupted) return 128 + SIGINT;
+  if (!outcome.exact()) return 1;
+  if (options.verify) {
+    fmt::print("OK: {}, {}{}\n", plural(outcome.processes, "process", "processes"),
+               plural(outcome.events, "event", "events"),
+               recording.manifest().why.empty() ? "" : ", up to where recording stopped: " + recording.manifest().why);
+  }
+  return 0;
+}
+
+}  // namespace
+
+void add_replay(Program& program) {
+  auto options = std::make_shared<Options>();
+  CLI::App& replay = program.add("replay", "runs a recording again and says whether anything differs",
+                                 [options] { return run(*options); });
+  replay.add_option("REC", options->rec, "the recording; the newest if left out");
+  replay.add_flag("--verify", options->verify, "no output of the program, one line about the result");
+}
+
+}  // namespace pastcone::cli
