@@ -1,5 +1,5 @@
-// pastcone demo: records a bundled program whose result depends on the order of messages, and replays it: native runs
-// differ, replays do not.
+// pastcone demo: records a bundled program whose result depends on the order of messages, and replays it:
+// native runs differ, replays do not.
 #include <fcntl.h>
 #include <spawn.h>
 #include <sys/wait.h>
@@ -61,7 +61,8 @@ Result<Path> find_example(const Path& self) {
     Path path = std::filesystem::canonical(self.parent_path() / place, error);
     if (!error) return path;
   }
-  return fail("cannot find the example program `vote` near {}; build or install pastcone again", self.native());
+  return fail("cannot find the example program `vote` near {}; build or install pastcone again",
+              self.native());
 }
 
 /// Runs it `kRuns` times and shows what it printed; gives the different outputs. An error if a run fails.
@@ -83,8 +84,9 @@ Result<int> demonstrate() {
   if (error) return fail("cannot find pastcone itself: {}; is /proc mounted?", error.message());
   Path vote = TRY(find_example(self));
 
-  fmt::print("vote: two processes send a hundred messages each to a third, which folds them into one number.\n"
-             "The number depends on the order in which they arrive. Five runs as usual:\n\n");
+  fmt::print(
+      "vote: two processes send a hundred messages each to a third, which folds them into one number.\n"
+      "The number depends on the order in which they arrive. Five runs as usual:\n\n");
   std::set<std::string> native = TRY(show_runs({vote.native()}));
   fmt::print("\n{} results. Now one run is recorded:\n\n    $ pastcone record -- vote\n", native.size());
   std::fflush(stdout);
@@ -94,18 +96,21 @@ Result<int> demonstrate() {
   if (recorded.status != 0) return fail("the recording failed; `pastcone doctor` may know why");
   fmt::print("    {}\n\nand run again, five times:\n\n    $ pastcone replay\n", recorded.output);
   std::set<std::string> replayed = TRY(show_runs({self.native(), "replay", recording.native()}));
-  if (replayed != std::set{recorded.output}) return fail("the replays differ from the recording: that is a bug in pastcone");
+  if (replayed != std::set{recorded.output})
+    return fail("the replays differ from the recording: that is a bug in pastcone");
 
-  fmt::print("\nAlways the recorded one: every message arrived when it did then, without network and without luck.\n"
-             "See what is in the recording: `pastcone info`, `pastcone ps`, `pastcone events`.\n"
-             "Record your own program: `pastcone record -- COMMAND`.\n");
+  fmt::print(
+      "\nAlways the recorded one: every message arrived when it did then, without network and without luck.\n"
+      "See what is in the recording: `pastcone info`, `pastcone ps`, `pastcone events`.\n"
+      "Record your own program: `pastcone record -- COMMAND`.\n");
   return 0;
 }
 
 }  // namespace
 
 void add_demo(Program& program) {
-  program.add("demo", "the tour: records a program that never runs the same way twice, and replays it", demonstrate);
+  program.add("demo", "the tour: records a program that never runs the same way twice, and replays it",
+              demonstrate);
 }
 
 }  // namespace pastcone::cli

@@ -139,6 +139,10 @@ const char* shape_name(Shape shape) {
       return "create";
     case Shape::kAddress:
       return "address";
+    case Shape::kMessage:
+      return "message";
+    case Shape::kOpen:
+      return "open";
     default:
       return "?";
   }
@@ -204,10 +208,13 @@ std::string EventText::call(const Item& item, EventReader& reader) const {
     case Shape::kSend: {
       bool all = item.result == static_cast<int64_t>(item.length);
       return all ? fmt::format("ch {}->  {}", item.channel, result)
-                 : fmt::format("ch {}->  {} of {}", item.channel, result, item.length);
+                 : fmt::format("ch {}->  {} of {} bytes", item.channel, result, item.length);
     }
     case Shape::kReceive:
+    case Shape::kMessage:
       return fmt::format("ch {}<-  {}", item.channel, result);
+    case Shape::kOpen:
+      return item.channel == 0 ? result : fmt::format("opens ch {}->  {}", item.channel - 1, result);
     case Shape::kFile:
       return fmt::format("{} @{}  {}", file(item.file), item.position, result);
     case Shape::kCreate:
@@ -264,8 +271,13 @@ std::string EventText::detail(const Item& item, EventReader& reader) const {
 void EventText::line(ThreadId thread, const Event& event, EventReader& reader,
                      fmt::memory_buffer& out) const {
   auto end = std::back_inserter(out);
-  fmt::format_to(end, "{:<12}  {:<14}  {}", EventId(thread, event.item.event), event_kind(event.item),
-                 detail(event.item, reader));
+  std::string kind = event_kind(event.item), what = detail(event.item, reader);
+  fmt::format_to(end, "{:<12}  ", EventId(thread, event.item.event));
+  if (what.empty() && event.marks.empty()) {
+    fmt::format_to(end, "{}", kind);
+  } else {
+    fmt::format_to(end, "{:<16}  {}", kind, what);
+  }
   std::string_view separator = "  [";
   for (const Item& mark : event.marks) {
     std::string text = mark_text(mark);
@@ -284,7 +296,11 @@ void EventText::call_json(const Item& item, Json& json) const {
       json["length"] = item.length;
       [[fallthrough]];
     case Shape::kReceive:
+    case Shape::kMessage:
       json["channel"] = item.channel;
+      break;
+    case Shape::kOpen:
+      json["channel"] = item.channel == 0 ? Json() : Json(item.channel - 1);
       break;
     case Shape::kFile:
       json["position"] = item.position;
@@ -298,6 +314,7 @@ void EventText::call_json(const Item& item, Json& json) const {
   if (item.file != 0) {
     json["file"] = item.file;
     if (const FileEntry* entry = files_.find(item.file)) json["path"] = entry->path;
+    if (item.shape == Shape::kAddress) json["patched"] = item.flags != 0;
   }
   json["result"] = item.result;
   if (const char* name = error_name(item.result)) json["error"] = name;

@@ -1,6 +1,6 @@
 // An event as one line of text, or as JSON.
 //
-//   p3:1041       read            ch 12<-  = 45
+//   p3:1041       read              ch 12<-  = 45
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -19,7 +19,7 @@ struct Group {
 const std::vector<Group>& groups() {
   static const std::vector<Group> all = {
       {"send", {Shape::kSend}, {}, {}},
-      {"receive", {Shape::kReceive}, {}, {}},
+      {"receive", {Shape::kReceive, Shape::kMessage}, {}, {}},
       {"file", {Shape::kFile}, {}, {}},
       {"create", {Shape::kCreate}, {}, {}},
       {"clock",

@@ -23,7 +23,7 @@ class KindFilter {
  private:
   bool all_ = true;
   std::bitset<256> ops_;
-  std::bitset<8> shapes_;
+  std::bitset<static_cast<size_t>(format::Shape::kCount)> shapes_;
   std::set<uint32_t> calls_;
 };
 

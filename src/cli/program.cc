@@ -56,12 +56,15 @@ bool Program::has_command(std::string_view name) const {
                      [name](const auto& command) { return command.first->get_name() == name; });
 }
 
-void Program::take_command(const CLI::App& command, std::vector<std::string>& into) { takers_[&command] = &into; }
+void Program::take_command(const CLI::App& command, std::vector<std::string>& into) {
+  takers_[&command] = &into;
+}
 
 std::vector<const char*> Program::split_command(int argc, const char* const* argv) {
   std::vector<const char*> kept(argv, argv + argc);
-  auto taker = std::find_if(takers_.begin(), takers_.end(),
-                            [&](const auto& entry) { return argc > 1 && entry.first->get_name() == argv[1]; });
+  auto taker = std::find_if(takers_.begin(), takers_.end(), [&](const auto& entry) {
+    return argc > 1 && entry.first->get_name() == argv[1];
+  });
   if (taker == takers_.end()) return kept;
   int at = 2;
   for (; at < argc && argv[at][0] == '-' && argv[at] != std::string_view("--"); ++at) {
@@ -102,8 +105,7 @@ int Program::parse(int argc, const char* const* argv) {
 }
 
 int Program::run(int argc, const char* const* argv) {
-  if (argc > 1 && argv[1][0] != '-' && !has_command(argv[1]))
-    return unknown(argv[1]);
+  if (argc > 1 && argv[1][0] != '-' && !has_command(argv[1])) return unknown(argv[1]);
   std::vector<const char*> arguments = split_command(argc, argv);
   if (int status = parse(static_cast<int>(arguments.size()), arguments.data()); status >= 0) return status;
   auto chosen = app_.get_subcommands();

@@ -30,8 +30,8 @@ class Program {
   /// status.
   CLI::App& add(const std::string& name, const std::string& summary, std::function<Result<int>()> run);
 
-  /// Makes a subcommand take a command line as its last part, as `record` does: everything from the first argument that
-  /// is no option, or after `--`, goes to `into` as it is.
+  /// Makes a subcommand take a command line as its last part, as `record` does: everything from the first
+  /// argument that is no option, or after `--`, goes to `into` as it is.
   void take_command(const CLI::App& command, std::vector<std::string>& into);
 
   int run(int argc, const char* const* argv);

@@ -1,4 +1,5 @@
-// pastcone record: runs a command and records it. The exit status is the command's, and so is its death by a signal.
+// pastcone record: runs a command and records it. The exit status is the command's, and so is its death by a
+// signal.
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,6 +16,7 @@
 namespace pastcone::cli {
 namespace {
 
+constexpr int kUsage = 2;
 constexpr int kNotRun = 125;  // as env, timeout and nohup have it: our fault, not the command's
 
 struct Options {
@@ -39,14 +41,17 @@ Result<uint64_t> parse_size(const std::string& text) {
 }
 
 std::string closing_line(const record::RecordOutcome& outcome) {
-  std::string line = fmt::format("recorded {}, {}{}, {} in {}", plural(outcome.processes, "process", "processes"),
-                                 outcome.events_exact ? "" : "over ", plural(outcome.events, "event", "events"),
-                                 size_text(outcome.bytes), outcome.directory.native());
+  std::string line =
+      fmt::format("recorded {}, {}{}, {} in {}", plural(outcome.processes, "process", "processes"),
+                  outcome.events_exact ? "" : "over ", plural(outcome.events, "event", "events"),
+                  size_text(outcome.bytes), outcome.directory.native());
   if (!outcome.why.empty()) line += fmt::format("; recording stopped early: {}", outcome.why);
-  return line + fmt::format("; replay it with: pastcone replay {}", command_text({outcome.directory.native()}));
+  return line +
+         fmt::format("; replay it with: pastcone replay {}", command_text({outcome.directory.native()}));
 }
 
-/// Ends as the command did, also by a signal: who waits for us sees no difference. The core, if any, was the command's.
+/// Ends as the command did, also by a signal: who waits for us sees no difference. The core, if any, was the
+/// command's.
 int end_like(int status) {
   if (!WIFSIGNALED(status)) return WEXITSTATUS(status);
   int number = WTERMSIG(status);
@@ -66,10 +71,17 @@ Result<int> run(const Options& given) {
   options.command = given.command;
   if (options.command.empty() || options.command.front().empty()) {
     print_error("no command to record; write: pastcone record [OPTIONS] -- COMMAND [ARGUMENTS]");
-    return 2;
+    return kUsage;
   }
   if (!given.output.empty()) options.output = given.output;
-  if (!given.max_size.empty()) options.max_size = TRY(parse_size(given.max_size));
+  if (!given.max_size.empty()) {
+    auto size = parse_size(given.max_size);
+    if (!size) {
+      print_error(size.error().message);
+      return kUsage;
+    }
+    options.max_size = *size;
+  }
   options.patch = !given.no_patch;
   options.dispatch = !given.no_dispatch;
   if (auto program = record::find_program(options.command); !program) {
@@ -91,14 +103,20 @@ Result<int> run(const Options& given) {
 
 void add_record(Program& program) {
   auto options = std::make_shared<Options>();
-  CLI::App& record = program.add("record", "runs a command and records it: record [OPTIONS] -- COMMAND [ARGUMENTS]",
-                                 [options] { return run(*options); });
+  CLI::App& record =
+      program.add("record", "runs a command and records it: record [OPTIONS] -- COMMAND [ARGUMENTS]",
+                  [options] { return run(*options); });
   program.take_command(record, options->command);
-  record.add_option("-o,--output", options->output, "the directory of the recording, new or empty")->type_name("DIR");
-  record.add_option("--max-size", options->max_size, "stop recording at this size (500K, 64M, 2G); the command goes on")
+  record.add_option("-o,--output", options->output, "the directory of the recording, new or empty")
+      ->type_name("DIR");
+  record
+      .add_option("--max-size", options->max_size,
+                  "stop recording at this size (500K, 64M, 2G); the command goes on")
       ->type_name("SIZE");
-  record.add_flag("--no-patch", options->no_patch, "catch every call by Syscall User Dispatch: slow, changes no code");
-  record.add_flag("--no-dispatch", options->no_dispatch, "do without Syscall User Dispatch: all calls by patching");
+  record.add_flag("--no-patch", options->no_patch,
+                  "catch every call by Syscall User Dispatch: slow, changes no code");
+  record.add_flag("--no-dispatch", options->no_dispatch,
+                  "do without Syscall User Dispatch: all calls by patching");
   record.add_flag("-q,--quiet", options->quiet, "no closing line");
 }
 

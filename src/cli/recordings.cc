@@ -28,9 +28,11 @@ int64_t changed_ns(const Path& path) {
   return info.st_mtim.tv_sec * 1'000'000'000 + info.st_mtim.tv_nsec;
 }
 
-uint64_t allocated(const Path& path) {
+/// Bytes of a file; of `live`, whose space is taken in advance, what it has of the disk.
+uint64_t file_size(const Path& path) {
   struct stat info {};
-  return lstat(path.c_str(), &info) == 0 ? static_cast<uint64_t>(info.st_blocks) * 512 : 0;
+  if (lstat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return 0;
+  return static_cast<uint64_t>(path.filename() == kLiveName ? info.st_blocks * 512 : info.st_size);
 }
 
 }  // namespace
@@ -113,11 +115,11 @@ RecordingSizes recording_sizes(const Path& directory) {
     std::string name = entry->path().filename().native();
     (name == kPackName   ? sizes.pack
      : name == kLiveName ? sizes.live
-                         : sizes.other) += allocated(entry->path());
+                         : sizes.other) += file_size(entry->path());
   }
   for (fs::directory_iterator entry(directory / kFilesFolder, error), end; entry != end && !error;
        entry.increment(error)) {
-    sizes.files += allocated(entry->path());
+    sizes.files += file_size(entry->path());
   }
   return sizes;
 }

@@ -1,8 +1,7 @@
-// pastcone replay: runs a recording again, all of it, printing the program's output as recorded. Exit status 0 exactly if
-// nothing diverged.
-#include <memory>
-
+// pastcone replay: runs a recording again, all of it, printing the program's output as recorded. Exit status
+// 0 exactly if nothing diverged.
 #include <csignal>
+#include <memory>
 
 #include "pastcone/cli/program.h"
 #include "pastcone/cli/recordings.h"
@@ -27,7 +26,8 @@ void print_divergences(const replay::ReplayOutcome& outcome, bool first_only) {
     if (first_only) return;
   }
   if (!outcome.divergences.empty() && outcome.stopped_besides > 0) {
-    print_error(fmt::format("{} could not go on after that", plural(outcome.stopped_besides, "other thread", "other threads")));
+    print_error(fmt::format("{} could not go on after that",
+                            plural(outcome.stopped_besides, "other thread", "other threads")));
   }
 }
 
@@ -41,7 +41,9 @@ Result<int> run(const Options& options) {
   if (options.verify) {
     fmt::print("OK: {}, {}{}\n", plural(outcome.processes, "process", "processes"),
                plural(outcome.events, "event", "events"),
-               recording.manifest().why.empty() ? "" : ", up to where recording stopped: " + recording.manifest().why);
+               recording.manifest().why.empty()
+                   ? ""
+                   : ", up to where recording stopped: " + recording.manifest().why);
   }
   return 0;
 }

@@ -36,11 +36,12 @@ Statistics Statistics::read(const Recording& recording) {
       ++statistics.events;
       ++counts[kind_key(item)];
       if (event.mark(format::Op::kOutput) != nullptr) ++statistics.output;
-      if (!item.is_call() || (item.shape != Shape::kSend && item.shape != Shape::kReceive)) continue;
+      bool send = item.is_call() && item.shape == Shape::kSend;
+      bool receive = item.is_call() && (item.shape == Shape::kReceive || item.shape == Shape::kMessage);
+      if (!send && !receive) continue;
       if (channels.size() < kMaxChannels) channels.insert(item.channel);
       if (item.result > 0)
-        (item.shape == Shape::kSend ? statistics.sent : statistics.received) +=
-            static_cast<uint64_t>(item.result);
+        (send ? statistics.sent : statistics.received) += static_cast<uint64_t>(item.result);
     }
     for (const auto& [key, count] : counts) {
       Item item;

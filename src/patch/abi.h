@@ -9,9 +9,8 @@
 // A syscall site arrives at kSyscallEntry by a jump, with
 //   %rcx     where to go on: as after the instruction itself, which leaves the next %rip there
 //   %r11     nothing of use: the instruction destroys it
-//   the rest (flags, vector registers, the stack with its red zone) as the program left it. The instruction
-//   keeps
-//            all of that, so the entry has to; it may change %rax, %rcx and %r11 only.
+// and the rest (flags, vector registers, the stack with its red zone) as the program left it. The instruction
+// keeps all of that, so the entry has to; it may change %rax, %rcx and %r11 only.
 //
 // Any other site arrives at kInstructionEntry by a jump, with
 //   %rsp     a SavedRegisters, 128 bytes below the program's stack pointer; aligned to 8 only
@@ -21,8 +20,7 @@
 // the flags are loaded on return. So it may use these as it likes, but must keep the vector registers. It
 // must not assume that the direction flag is clear.
 //
-// A trapped site starts with int3; the rest of its instruction is nops. The trap table tells what stood
-// there.
+// A trapped site starts with int3; the rest of its instruction is nops. The trap table says what stood there.
 #pragma once
 
 #include <cstdint>
@@ -66,8 +64,7 @@ struct SavedRegisters {
 };
 inline constexpr uint64_t kRedZone = 128;  ///< between the end of SavedRegisters and the program's %rsp
 
-/// Sets the result of rdrand or rdseed as the processor would: 32 bits clear the upper half, 16 bits leave
-/// the rest.
+/// Sets what rdrand or rdseed gave as the processor would: 32 bits clear the upper half, 16 leave the rest.
 constexpr void set_destination(SavedRegisters& registers, Descriptor d, uint64_t value) {
   uint64_t& destination = registers.general[descriptor_destination(d) & 15];
   switch (descriptor_operand_size(d)) {

@@ -95,8 +95,7 @@ std::optional<Instruction> decode(ByteView bytes, uint64_t address) {
     result.displacement_at = raw.raw.disp.offset;
     result.reference = result.end() + static_cast<uint64_t>(raw.raw.disp.value);
   }
-  // A short address (prefix 67) is cut to 32 bits, a short branch (prefix 66) may be cut to 16: never seen,
-  // not moved.
+  // A short address (prefix 67) is cut to 32 bits, a short branch (66) perhaps to 16: never seen, not moved.
   result.is_movable = !((rip_relative && raw.address_width != 64) || (has_target && raw.operand_width == 16));
   if (auto kind = site_kind(raw.mnemonic)) {
     result.is_site = true;

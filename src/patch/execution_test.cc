@@ -1,5 +1,4 @@
-// Patches a small library, loads it by hand as the runtime would, and runs it with a stand-in for the
-// runtime.
+// Patches a small library, loads it by hand as the runtime would, and runs it with a stand-in for that.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>

@@ -19,8 +19,7 @@ std::vector<Range> known_ranges(const ElfImage& image, const std::vector<Frame>&
       ranges.push_back({start, start + size});
   };
   for (const Frame& frame : frames) {
-    // glibc's frame for its signal restorer starts a byte early, in the padding, for the sake of old
-    // unwinders.
+    // glibc's frame for its signal restorer starts a byte early, in the padding, for old unwinders.
     uint64_t early = is_signal_restorer(image.from(frame.start + 1)) ? 1 : 0;
     add(frame.start + early, frame.end - frame.start - early);
   }

@@ -11,8 +11,7 @@
 
 namespace pastcone::patch {
 
-/// A piece of code that is decoded from its start on: a function up to the next known start, so pieces never
-/// overlap.
+/// Code that is decoded from its start on: a function, up to the next known start. Pieces never overlap.
 struct Piece {
   uint64_t start = 0;
   uint64_t end = 0;

@@ -35,8 +35,7 @@ Placement place_low(const ElfImage& image, uint64_t start) {
 Placement place_at_distance(const ElfImage& image, const Segment& segment) {
   uint64_t page = page_floor(segment.vaddr);
   Placement place{page - kTrampolineDistance, kTrampolineDistance};
-  // Stay clear of the file's own segments, which may be that large, and of the trampolines of the next
-  // segment.
+  // Stay clear of the file's own segments, which may be that large, and of the next one's trampolines.
   for (const Segment& other : image.segments()) {
     uint64_t other_page = page_floor(other.vaddr);
     uint64_t other_size = page_ceil(other.vaddr + other.memory_size) - other_page;

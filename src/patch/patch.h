@@ -4,8 +4,7 @@
 //
 // What a jump cannot replace safely (see displace.h) is left to the runtime's net, or becomes an int3: always
 // for instructions other than syscall, which Syscall User Dispatch does not catch; on demand for syscall.
-// Only code inside known functions is touched (see functions.h); a Go program without symbols, for example,
-// has none.
+// Only code inside known functions is touched (see functions.h); a stripped Go program, say, has none.
 //
 // The patched code has no unwind information yet: a backtrace from inside the runtime ends in the trampoline.
 // May be called from any thread.
@@ -44,8 +43,7 @@ struct PatchReport {
   size_t patched = 0;
   size_t trapped = 0;
   size_t left = 0;  ///< untouched
-  /// Byte patterns outside known functions that could be such an instruction, or just data. Not looked at
-  /// further.
+  /// Byte patterns outside known functions that could be such an instruction, or just data: not looked at.
   size_t unexamined = 0;
   std::vector<Site> sites;  ///< in order of address
 };

@@ -1,4 +1,4 @@
-// What the tests patch and run: sites in all the surroundings that need care. Loaded by hand, without relocation.
+// What the tests patch and run: sites in all the surroundings that need care. Loaded by hand, not relocated.
 
 #define FUNCTION(name) .globl name; .type name, @function; .p2align 4; name: .cfi_startproc
 #define END(name) .cfi_endproc; .size name, . - name
@@ -53,7 +53,7 @@ FUNCTION(getpid_plus_number)
         ret
 END(getpid_plus_number)
 
-// Control enters right behind the site, so what is in front is displaced. Gives getpid() for 0, else its argument.
+// Control enters right behind the site, so what is in front is displaced. Gives getpid() for 0, else what it got.
 FUNCTION(getpid_entered_behind)
         mov %rdi, %rax
         test %rdi, %rdi
@@ -134,9 +134,9 @@ FUNCTION(vfork)
         ret
 END(vfork)
 
-// Each NAME(input, output) loads all registers and flags from input, runs one instruction, and stores them all to output.
-// Both are arrays of 17: registers in order of their encoding, then flags. The red zone must survive too: its ends are
-// stored as output[17] and output[18].
+// Each NAME(input, output) loads all registers and flags from input, runs one instruction, and stores them all to
+// output. Both are arrays of 17: registers in order of their encoding, then flags. The red zone must survive too: its
+// ends are stored as output[17] and output[18].
 #define PROBE(name, ...)              \
 FUNCTION(name)                       ;\
         push %rbx; push %rbp; push %r12; push %r13; push %r14; push %r15; push %rsi ;\

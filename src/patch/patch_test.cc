@@ -1,5 +1,4 @@
-// Patches libraries of this machine and checks that every trampoline does what the displaced instructions
-// did.
+// Patches libraries of this machine and checks that trampolines do what the displaced instructions did.
 #include "pastcone/patch/patch.h"
 
 #include <Zydis/Zydis.h>

@@ -45,9 +45,7 @@ Bytes TrampolineArea::take() {
 }
 
 void TrampolineArea::put_u32(uint32_t value) {
-  uint8_t raw[4];
-  std::memcpy(raw, &value, sizeof raw);
-  code_.insert(code_.end(), raw, raw + sizeof raw);
+  for (int shift = 0; shift < 32; shift += 8) code_.push_back(static_cast<uint8_t>(value >> shift));
 }
 
 void TrampolineArea::put_u64(uint64_t value) {

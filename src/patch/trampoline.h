@@ -31,7 +31,9 @@ class TrampolineArea {
   static constexpr size_t kAlignment = 16;
 
   uint64_t here() const { return address_ + code_.size(); }
-  void put(std::initializer_list<uint8_t> bytes) { code_.insert(code_.end(), bytes); }
+  void put(std::initializer_list<uint8_t> bytes) {
+    for (uint8_t byte : bytes) code_.push_back(byte);
+  }
   void put_u32(uint32_t value);
   void put_u64(uint64_t value);
   void put_relative(uint64_t target);

@@ -1,5 +1,6 @@
-// Waits for everything a run started, however it was forked: the tool becomes the parent of orphans (subreaper), and a run
-// has ended when no child is left. Takes the signals meanwhile: those the terminal sends reach the program by themselves.
+// Waits for everything a run started, however it was forked: the tool becomes the parent of orphans
+// (subreaper), and a run has ended when no child is left. Takes the signals meanwhile: those the terminal
+// sends reach the program by themselves.
 #pragma once
 
 #include <sys/types.h>
@@ -42,7 +43,8 @@ class Descendants {
 
   sigset_t original_mask_{}, taken_{};
   bool child_signal_ignored_ = false, active_ = false;
-  std::set<pid_t> strangers_;  ///< children this process had before, as `exec pastcone` from a shell script may leave
+  std::set<pid_t>
+      strangers_;  ///< children this process had before, as `exec pastcone` from a shell script may leave
   std::optional<int> first_status_;
 };
 

@@ -30,11 +30,13 @@ Status write_at(int fd, const uint8_t* bytes, size_t size, uint64_t offset, cons
   return {};
 }
 
-/// Where the next bytes that are not a hole begin, at or after `offset`; the end of the file if there are none.
+/// Where the next bytes that are not a hole begin, at or after `offset`; the end of the file if there are
+/// none.
 uint64_t next_data(int fd, uint64_t offset, uint64_t size) {
   off_t found = lseek(fd, static_cast<off_t>(offset), SEEK_DATA);
   if (found >= 0) return static_cast<uint64_t>(found);
-  return errno == ENXIO ? std::max(offset, size) : offset;  // a file system without holes says EINVAL: all is data
+  return errno == ENXIO ? std::max(offset, size)
+                        : offset;  // a file system without holes says EINVAL: all is data
 }
 
 class Pass {

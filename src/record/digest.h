@@ -21,7 +21,8 @@ struct Digest {
 /// Reads `fd` from its start to its end. `path` is for messages.
 Result<Digest> digest_file(int fd, const Path& path, const Breathe& breathe = {});
 
-/// The same, copying everything into the empty file `to`: by reference where the file system can (FICLONE), holes as holes.
+/// The same, copying everything into the empty file `to`: by reference where the file system can (FICLONE),
+/// holes as holes.
 Result<Digest> copy_file(int fd, int to, const Path& path, const Breathe& breathe = {});
 
 /// 16 hex digits, as in files.jsonl.

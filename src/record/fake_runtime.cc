@@ -1,6 +1,6 @@
-// For tests: an executable that the recorder and the director take for pastcone-runtime. It knows where the stage is and
-// does the least that a recorded or replayed process does; what exactly, its first argument (record) or the pid in its
-// first event (replay) says.
+// For tests: an executable that the recorder and the director take for pastcone-runtime. It knows where the
+// stage is and does the least that a recorded or replayed process does; what exactly, its first argument
+// (record) or the pid in its first event (replay) says.
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <sys/mman.h>
@@ -93,15 +93,20 @@ int replay_main() {
   slot.tid = static_cast<uint32_t>(getpid());
   __atomic_store_n(&slot.state, static_cast<uint32_t>(stage::ThreadState::kRunning), __ATOMIC_SEQ_CST);
   uint8_t start[2];
-  if (pread(first_fd + stage::kFdTrace, start, sizeof start, static_cast<off_t>(slot.events_offset)) != 2) return 98;
+  if (pread(first_fd + stage::kFdTrace, start, sizeof start, static_cast<off_t>(slot.events_offset)) != 2)
+    return 98;
   switch (start[1]) {
     case 1:
       if (pwrite(first_fd + stage::kFdOutput, "hello\n", 6, 0) != 6) return 97;
       view.output(0).length = 6;
       __atomic_store_n(&view.output(0).fd_and_done, 0x101u, __ATOMIC_SEQ_CST);
       break;
-    case 2: wait_for_nothing(slot); break;
-    case 3: raise(SIGSEGV); break;
+    case 2:
+      wait_for_nothing(slot);
+      break;
+    case 3:
+      raise(SIGSEGV);
+      break;
     case 4:
       std::strcpy(view.process(1).report, "sends other bytes");
       view.process(1).diverged_event = 9;
@@ -109,8 +114,11 @@ int replay_main() {
       view.process(1).diverged = 1;
       __atomic_store_n(&slot.state, static_cast<uint32_t>(stage::ThreadState::kDiverged), __ATOMIC_SEQ_CST);
       return 0;
-    case 5: pause(); break;
-    default: break;
+    case 5:
+      pause();
+      break;
+    default:
+      break;
   }
   __atomic_store_n(&slot.state, static_cast<uint32_t>(stage::ThreadState::kEnded), __ATOMIC_SEQ_CST);
   return 0;
@@ -122,7 +130,8 @@ int main(int argc, char** argv) {
   const char* variable = std::getenv("PASTCONE_STAGE");
   if (variable == nullptr || std::strlen(variable) != 13) return 96;
   first_fd = std::atoi(variable);
-  void* base = mmap(nullptr, stage::kStageSize, PROT_READ | PROT_WRITE, MAP_SHARED, first_fd + stage::kFdStage, 0);
+  void* base =
+      mmap(nullptr, stage::kStageSize, PROT_READ | PROT_WRITE, MAP_SHARED, first_fd + stage::kFdStage, 0);
   if (base == MAP_FAILED) return 95;
   view.base = static_cast<char*>(base);
   if (view.header().magic != stage::kMagic || std::atoi(variable + 6) != 1) return 94;

@@ -7,8 +7,8 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
-#include <cstring>
 #include <cstddef>
+#include <cstring>
 #include <string_view>
 #include <utility>
 
@@ -20,17 +20,21 @@ namespace {
 using stage::FileSlot;
 using stage::FileState;
 
-/// A larger file that cannot be cloned is noted by its hash alone, unless it is code: copying it would take too long.
+/// A larger file that cannot be cloned is noted by its hash alone, unless it is code: copying it would take
+/// too long.
 constexpr uint64_t kCopyLimit = uint64_t{1} << 30;
 
-bool is_state(const FileSlot& slot, FileState state) { return load(slot.state) == static_cast<uint32_t>(state); }
+bool is_state(const FileSlot& slot, FileState state) {
+  return load(slot.state) == static_cast<uint32_t>(state);
+}
 
 struct OpenFile {
   UniqueFd fd;
   Path path;
 };
 
-/// The file of a request: through the process that has it open, which works for deleted and renamed ones; else by its path.
+/// The file of a request: through the process that has it open, which works for deleted and renamed ones;
+/// else by its path.
 Result<OpenFile> open_requested(const FileSlot& slot) {
   std::string link = fmt::format("/proc/{}/fd/{}", slot.pid, slot.fd);
   auto named = std::string(slot.path, strnlen(slot.path, sizeof slot.path));
@@ -54,8 +58,8 @@ bool belongs_to_system(const Path& path, const struct stat& info) {
   return std::any_of(kFolders.begin(), kFolders.end(), [&](auto folder) { return name.starts_with(folder); });
 }
 
-Result<FileKeeper> FileKeeper::create(const SharedStage& stage, const Path& recording, PatchCache patches, bool patch,
-                                      Breathe breathe) {
+Result<FileKeeper> FileKeeper::create(const SharedStage& stage, const Path& recording, PatchCache patches,
+                                      bool patch, Breathe breathe) {
   Path cache = TRY(cache_directory());
   TRY_STATUS(make_directories(cache));
   if (patch) TRY_STATUS(patches.prepare());
@@ -85,7 +89,8 @@ bool FileKeeper::serve() {
   return served;
 }
 
-/// Ids are hashes, so the used slots lie anywhere in the table. Most of its pages were never touched, and the kernel knows which.
+/// Ids are hashes, so the used slots lie anywhere in the table. Most of its pages were never touched, and the
+/// kernel knows which.
 std::vector<uint32_t> FileKeeper::requested() const {
   std::vector<uint32_t> ids;
   constexpr uint64_t kEnd = stage::kFilesAt + uint64_t{stage::kMaxFiles} * sizeof(FileSlot);
@@ -93,7 +98,8 @@ std::vector<uint32_t> FileKeeper::requested() const {
     off_t data = lseek(stage_.fd(), static_cast<off_t>(at), SEEK_DATA);
     if (data < 0 || static_cast<uint64_t>(data) >= kEnd) break;
     off_t hole = lseek(stage_.fd(), data, SEEK_HOLE);
-    uint64_t begin = static_cast<uint64_t>(data), end = hole < 0 ? kEnd : std::min<uint64_t>(static_cast<uint64_t>(hole), kEnd);
+    uint64_t begin = static_cast<uint64_t>(data),
+             end = hole < 0 ? kEnd : std::min<uint64_t>(static_cast<uint64_t>(hole), kEnd);
     for (uint64_t slot = (begin - stage::kFilesAt) / sizeof(FileSlot);; ++slot) {
       uint64_t state_at = stage::kFilesAt + slot * sizeof(FileSlot) + offsetof(FileSlot, state);
       if (state_at >= end || slot >= stage::kMaxFiles) break;

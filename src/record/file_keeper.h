@@ -1,7 +1,7 @@
-// Answers the runtimes' requests for files (stage::FileSlot): which recorded programs map, or read by reference. A
-// file of the system is noted with its hash; any other is copied into the recording; code gets a patched copy besides.
-// The program waits for the answer, so it is given at once, and always: where something fails the program goes on, and
-// replay will say what is missing.
+// Answers the runtimes' requests for files (stage::FileSlot): which recorded programs map, or read by
+// reference. A file of the system is noted with its hash; any other is copied into the recording; code gets a
+// patched copy besides. The program waits for the answer, so it is given at once, and always: where something
+// fails the program goes on, and replay will say what is missing.
 //
 // Used by one thread of the recorder.
 #pragma once
@@ -23,15 +23,15 @@
 
 namespace pastcone::record {
 
-/// Whether a file will be the same at replay as far as one can tell from its place and rights: root's, for nobody else to
-/// write, in a directory that packages own. Replay checks it by hash.
+/// Whether a file will be the same at replay as far as one can tell from its place and rights: root's, for
+/// nobody else to write, in a directory that packages own. Replay checks it by hash.
 bool belongs_to_system(const Path& path, const struct stat& info);
 
 class FileKeeper {
  public:
   /// `patch`: whether to make patched copies at all. `breathe` is called during long copies.
-  static Result<FileKeeper> create(const SharedStage& stage, const Path& recording, PatchCache patches, bool patch,
-                                   Breathe breathe);
+  static Result<FileKeeper> create(const SharedStage& stage, const Path& recording, PatchCache patches,
+                                   bool patch, Breathe breathe);
 
   /// Looks for requests and answers them. True if there was one.
   bool serve();
@@ -42,8 +42,8 @@ class FileKeeper {
   const std::string& trouble() const { return trouble_; }
 
  private:
-  FileKeeper(const SharedStage& stage, const Path& recording, const Path& cache, PatchCache patches, bool patch,
-             FileTableWriter table, Breathe breathe);
+  FileKeeper(const SharedStage& stage, const Path& recording, const Path& cache, PatchCache patches,
+             bool patch, FileTableWriter table, Breathe breathe);
   std::vector<uint32_t> requested() const;
   void answer(uint32_t id, stage::FileSlot& slot);
   Result<FileEntry> describe(uint32_t id, const stage::FileSlot& slot);

@@ -109,7 +109,8 @@ stage::FileSlot& request(const SharedStage& stage, uint32_t id, int fd, uint32_t
 
 TEST_F(FilesKept, RequestsAnywhereInTheTableAreAnswered) {
   auto stage = SharedStage::create(stage::Mode::kRecord, 0, directory_ / "cache/patched").value();
-  auto keeper = FileKeeper::create(stage, directory_, PatchCache(directory_ / "cache/patched", {}), true, {}).value();
+  auto keeper =
+      FileKeeper::create(stage, directory_, PatchCache(directory_ / "cache/patched", {}), true, {}).value();
   EXPECT_FALSE(keeper.serve());
 
   ASSERT_TRUE(write_file_atomic(directory_ / "mine", "contents"));
@@ -145,7 +146,8 @@ TEST_F(FilesKept, RequestsAnywhereInTheTableAreAnswered) {
 
 TEST_F(FilesKept, CodeGetsAPatchedCopyAlsoWhenAskedLater) {
   auto stage = SharedStage::create(stage::Mode::kRecord, 0, directory_ / "cache/patched").value();
-  auto keeper = FileKeeper::create(stage, directory_, PatchCache(directory_ / "cache/patched", {}), true, {}).value();
+  auto keeper =
+      FileKeeper::create(stage, directory_, PatchCache(directory_ / "cache/patched", {}), true, {}).value();
   UniqueFd libc = open_file("/lib/x86_64-linux-gnu/libc.so.6", O_RDONLY).value();
   stage::FileSlot& slot = request(stage, 5, libc.get(), 0);
   keeper.serve();

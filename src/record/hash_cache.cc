@@ -39,8 +39,8 @@ HashCache::HashCache(const Path& directory) : path_(directory / "hashes") {
 }
 
 HashCache::Key HashCache::key_of(const struct stat& info) {
-  return {info.st_dev, info.st_ino, static_cast<uint64_t>(info.st_size), static_cast<uint64_t>(to_ns(info.st_mtim)),
-          static_cast<uint64_t>(to_ns(info.st_ctim))};
+  return {info.st_dev, info.st_ino, static_cast<uint64_t>(info.st_size),
+          static_cast<uint64_t>(to_ns(info.st_mtim)), static_cast<uint64_t>(to_ns(info.st_ctim))};
 }
 
 std::optional<uint64_t> HashCache::find(const struct stat& info) const {

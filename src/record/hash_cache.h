@@ -1,8 +1,9 @@
-// Remembers the hashes of files that do not change (libraries, programs), so that libc is read once per machine and not
-// once per recording. Good as long as device, inode, size and both times are the same.
+// Remembers the hashes of files that do not change (libraries, programs), so that libc is read once per
+// machine and not once per recording. Good as long as device, inode, size and both times are the same.
 //
-// One file of fixed-size records in the cache directory, appended to by whoever computes a hash; what is torn or
-// foreign in it is ignored, and without it everything works, slower. Not thread-safe; concurrent processes are fine.
+// One file of fixed-size records in the cache directory, appended to by whoever computes a hash; what is torn
+// or foreign in it is ignored, and without it everything works, slower. Not thread-safe; concurrent processes
+// are fine.
 #pragma once
 
 #include <sys/stat.h>

@@ -20,7 +20,8 @@ Result<LiveFile> LiveFile::create(const Path& directory) {
   UniqueFd fd = TRY(open_file(path, O_RDWR | O_CREAT | O_EXCL));
   // Addresses only, far beyond the file's present end; it grows under the mapping.
   void* base = mmap(nullptr, kMapped, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd.get(), 0);
-  if (base == MAP_FAILED) return fail("cannot map {}: {}; check ulimit -v", path.native(), errno_message(errno));
+  if (base == MAP_FAILED)
+    return fail("cannot map {}: {}; check ulimit -v", path.native(), errno_message(errno));
   return LiveFile(std::move(fd), std::move(path), static_cast<char*>(base));
 }
 

@@ -1,5 +1,6 @@
-// `live`, the file in a recording whose 64 KiB chunks the recorded processes write into. The recorder gives it disk
-// space before anybody may touch it (a write into a hole on a full disk would be a SIGBUS in the user's program).
+// `live`, the file in a recording whose 64 KiB chunks the recorded processes write into. The recorder gives
+// it disk space before anybody may touch it (a write into a hole on a full disk would be a SIGBUS in the
+// user's program).
 #pragma once
 
 #include <cstdint>
@@ -27,7 +28,9 @@ class LiveFile {
 
   /// The memory of a chunk; shared with whoever holds it. `index` is below ready().
   char* chunk(uint32_t index) const { return base_ + uint64_t{index} * format::kChunkSize; }
-  format::ChunkHeader& header(uint32_t index) const { return *reinterpret_cast<format::ChunkHeader*>(chunk(index)); }
+  format::ChunkHeader& header(uint32_t index) const {
+    return *reinterpret_cast<format::ChunkHeader*>(chunk(index));
+  }
 
   /// Gives up chunks from `count` on; nobody may use them.
   void shrink(uint32_t count);

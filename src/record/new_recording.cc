@@ -38,7 +38,8 @@ Result<Path> make_numbered(std::string_view command) {
   for (uint64_t number = next_number(folder, name);; ++number) {
     Path path = folder / fmt::format("{}-{}", name, number);
     if (mkdir(path.c_str(), 0700) == 0) return path;
-    if (errno != EEXIST) return fail("cannot create the recording {}: {}", path.native(), errno_message(errno));
+    if (errno != EEXIST)
+      return fail("cannot create the recording {}: {}", path.native(), errno_message(errno));
   }
 }
 

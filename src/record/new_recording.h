@@ -1,4 +1,5 @@
-// The beginning of a recording on disk: its directory, and a manifest that says what is being recorded, and where.
+// The beginning of a recording on disk: its directory, and a manifest that says what is being recorded, and
+// where.
 #pragma once
 
 #include <optional>
@@ -12,8 +13,8 @@
 
 namespace pastcone::record {
 
-/// Makes the directory, for its owner only. `wanted` must not exist, or be empty; without it, the next free number after the
-/// command's name in the data directory. Absolute.
+/// Makes the directory, for its owner only. `wanted` must not exist, or be empty; without it, the next free
+/// number after the command's name in the data directory. Absolute.
 Result<Path> make_recording_directory(const std::optional<Path>& wanted, std::string_view command);
 
 /// All a manifest can say before the command starts.

@@ -15,7 +15,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr uint64_t kBatchBytes = 1 << 20;
-constexpr size_t kBatchChunks = 512;  // 32 MiB of `live`, if they are nearly empty
+constexpr size_t kBatchChunks = 128;  // however little is in them: they take room in `live`
 constexpr auto kQuiet = 200ms;
 
 /// A chunk's place in the recording. Neighbours compress well.
@@ -128,7 +128,7 @@ Status Packer::pack(const std::vector<uint32_t>& indices, After after, uint64_t 
     for (const PackedChunk& chunk : batch) count_events(chunk.header);
     for (size_t i = begin; i < at; ++i) {
       if (after == After::kFree) free_chunk(entries[i].index);
-      if (after == After::kPunch) live_.punch(entries[i].index);
+      if (after == After::kForget) store(live_.header(entries[i].index).magic, uint32_t{0});
     }
   }
   return {};
@@ -155,24 +155,30 @@ Status Packer::finish(bool all_ended) {
   if (fstat(live_.fd(), &info) != 0) return fail("cannot read `live`: {}", errno_message(errno));
   uint64_t count = std::min<uint64_t>(load(stage_.header().next_chunk),
                                       static_cast<uint64_t>(info.st_size) / format::kChunkSize);
-  if (all_ended) live_.shrink(static_cast<uint32_t>(count));
-  auto left = [&] {
+  auto left = [&](bool make_room) {
     std::vector<uint32_t> rest;
     for (uint32_t index = 0; index < count; ++index) {
       const format::ChunkHeader& header = live_.header(index);
       if (valid_chunk(header) && header.used > 0) {
         rest.push_back(index);
-      } else if (all_ended) {
+      } else if (make_room) {
         live_.punch(index);
       }
     }
     return rest;
   };
-  After after = all_ended ? After::kPunch : After::kLeave;
-  Status packed = pack(left(), after, kBatchBytes);
+  if (!all_ended) return pack(left(false), After::kLeave, kBatchBytes);
+  Status packed = pack(left(false), After::kForget, kBatchBytes);
+  if (packed) return packed;
   // On a full disk one chunk may fit where many do not, and then makes room for the next.
-  if (!packed && all_ended) packed = pack(left(), after, 1);
-  return packed;
+  live_.shrink(static_cast<uint32_t>(count));
+  for (size_t before = 0;;) {
+    std::vector<uint32_t> rest = left(true);
+    if (rest.empty()) return {};
+    if (rest.size() == before) return packed;
+    before = rest.size();
+    packed = pack({rest.front()}, After::kForget, 1);
+  }
 }
 
 void Packer::count_events(const format::ChunkHeader& header) {

@@ -1,6 +1,6 @@
-// Moves closed chunks from `live` into trace.pack, in a thread of its own: compressing a megabyte takes longer than a
-// recorded program should ever wait. A chunk is free again only after it is safely in the pack, so that whatever is
-// killed when, every event is in one of the two files.
+// Moves closed chunks from `live` into trace.pack, in a thread of its own: compressing a megabyte takes
+// longer than a recorded program should ever wait. A chunk is free again only after it is safely in the pack,
+// so that whatever is killed when, every event is in one of the two files.
 #pragma once
 
 #include <atomic>
@@ -32,9 +32,9 @@ class Packer {
   /// Packs what it has now instead of waiting for more.
   void flush();
 
-  /// Ends the thread, then packs everything that is left in `live`: also chunks that their threads never closed.
-  /// On a full disk the rest stays in `live`, where readers find it, and the error says so. `all_ended`: no recorded
-  /// process is left, so that what was packed may make room for the rest.
+  /// Ends the thread, then packs everything that is left in `live`: also chunks that their threads never
+  /// closed. On a full disk the rest stays in `live`, where readers find it, and the error says so.
+  /// `all_ended`: no recorded process is left, so that what was packed may make room for the rest.
   Status finish(bool all_ended);
 
   /// Chunks that were added and are not yet free again.
@@ -50,7 +50,7 @@ class Packer {
   /// Whether there is something to pack, and no reason to wait for more. With the lock held.
   bool due() const;
   /// Appends these chunks to the pack, and if that went well deals with their place in `live` as told.
-  enum class After { kFree, kPunch, kLeave };
+  enum class After { kFree, kForget, kLeave };
   Status pack(const std::vector<uint32_t>& indices, After after, uint64_t batch_bytes);
   void free_chunk(uint32_t index);
   void count_events(const format::ChunkHeader& header);

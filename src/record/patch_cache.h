@@ -1,5 +1,5 @@
-// Patched copies of programs and libraries (src/patch), made once and kept in the cache directory, named by what they were
-// made from. The runtime maps them by that name.
+// Patched copies of programs and libraries (src/patch), made once and kept in the cache directory, named by
+// what they were made from. The runtime maps them by that name.
 #pragma once
 
 #include <cstdint>
@@ -15,12 +15,14 @@ class PatchCache {
   /// Where patched copies are: cache directory/patched.
   static Result<Path> default_directory();
 
-  PatchCache(Path directory, patch::PatchOptions options) : directory_(std::move(directory)), options_(options) {}
+  PatchCache(Path directory, patch::PatchOptions options)
+      : directory_(std::move(directory)), options_(options) {}
 
   /// Makes the directory. Anyone may read it: recorded programs that drop their rights still map from it.
   Status prepare() const;
 
-  /// The name of the patched copy of `file`, whose contents have this hash; made now if it is not there yet. 0: it needs none.
+  /// The name of the patched copy of `file`, whose contents have this hash; made now if it is not there yet.
+  /// 0: it needs none.
   Result<uint64_t> get(const Path& file, uint64_t content_hash) const;
 
   Path path_of(uint64_t name) const;

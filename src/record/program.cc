@@ -105,23 +105,26 @@ Status check_permissions(const Path& path) {
   if (stat(path.c_str(), &info) != 0) {
     return fail("cannot record {}: {}; check the path", path.native(), errno_message(errno));
   }
-  if (S_ISDIR(info.st_mode)) return fail("cannot record {}: it is a directory; give a program", path.native());
+  if (S_ISDIR(info.st_mode))
+    return fail("cannot record {}: it is a directory; give a program", path.native());
   if (!S_ISREG(info.st_mode)) return fail("cannot record {}: it is not a regular file", path.native());
   if (access(path.c_str(), X_OK) != 0) {
     return fail("cannot record {}: it is not executable; try chmod +x", path.native());
   }
   if ((info.st_mode & (S_ISUID | S_ISGID)) != 0) {
-    return fail("cannot record {}: it is set{}id, and would run with rights that a recorded program cannot have; "
-                "record what it starts instead",
-                path.native(), (info.st_mode & S_ISUID) != 0 ? "u" : "g");
+    return fail(
+        "cannot record {}: it is set{}id, and would run with rights that a recorded program cannot have; "
+        "record what it starts instead",
+        path.native(), (info.st_mode & S_ISUID) != 0 ? "u" : "g");
   }
   if (access(path.c_str(), R_OK) != 0) {
     return fail("cannot record {}: it may be executed but not read; try chmod +r", path.native());
   }
   if (geteuid() != 0 && getxattr(path.c_str(), "security.capability", nullptr, 0) > 0) {
-    return fail("cannot record {}: it gets capabilities from its file, which a recorded program cannot have; "
-                "record a copy without them (cp), or as root",
-                path.native());
+    return fail(
+        "cannot record {}: it gets capabilities from its file, which a recorded program cannot have; "
+        "record a copy without them (cp), or as root",
+        path.native());
   }
   return {};
 }
@@ -170,8 +173,8 @@ Result<Program> find_program(const std::vector<std::string>& command) {
     if (!script.argument.empty()) arguments.insert(arguments.begin(), script.argument);
     arguments.insert(arguments.begin(), script.interpreter);
     if (access(script.interpreter.c_str(), F_OK) != 0) {
-      return fail("cannot record {}: its interpreter {} is not there; install it, or correct the #! line", file,
-                  script.interpreter);
+      return fail("cannot record {}: its interpreter {} is not there; install it, or correct the #! line",
+                  file, script.interpreter);
     }
     file = script.interpreter;
   }

@@ -1,5 +1,5 @@
-// What a command line names: the ELF file to run, and the arguments it gets. Does what a shell and the kernel do
-// between them: PATH, #! lines, a text file without one. Says no, in one line, to what cannot be recorded.
+// What a command line names: the ELF file to run, and the arguments it gets. Does what a shell and the kernel
+// do between them: PATH, #! lines, a text file without one. Says no, in one line, to what cannot be recorded.
 #pragma once
 
 #include <string>
@@ -17,7 +17,8 @@ struct Program {
   std::vector<std::string> arguments;  ///< argv; for a script with the interpreter's in front
 };
 
-/// Finds `command[0]` (in PATH if it has no slash) and follows scripts to their interpreter. `command` is not empty.
+/// Finds `command[0]` (in PATH if it has no slash) and follows scripts to their interpreter. `command` is not
+/// empty.
 Result<Program> find_program(const std::vector<std::string>& command);
 
 /// The status a shell would end with for a command that was refused: 127 if there is no such file, else 126.
@@ -37,7 +38,8 @@ bool looks_like_text(std::string_view head);
 /// Says why the ELF file at `path` cannot be recorded (32 bit, another machine, a missing loader …), if so.
 Status check_elf(const Path& path);
 
-/// Says why the file's permissions forbid recording it (not executable, not readable, setuid, capabilities), if so.
+/// Says why the file's permissions forbid recording it (not executable, not readable, setuid, capabilities),
+/// if so.
 Status check_permissions(const Path& path);
 
 }  // namespace pastcone::record

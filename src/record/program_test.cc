@@ -25,7 +25,11 @@ class ProgramTest : public testing::Test {
   /// An ELF header and nothing else.
   static std::string elf(uint8_t bits, uint8_t machine) {
     std::string header(64, '\0');
-    header.replace(0, 7, std::string("\x7f" "ELF", 4) + static_cast<char>(bits) + "\x01\x01");
+    header.replace(0, 7,
+                   std::string("\x7f"
+                               "ELF",
+                               4) +
+                       static_cast<char>(bits) + "\x01\x01");
     header[16] = 2;  // ET_EXEC
     header[18] = static_cast<char>(machine);
     header[54] = 56;  // e_phentsize
@@ -107,7 +111,8 @@ TEST_F(ProgramTest, RefusesInWords) {
   EXPECT_NE(why({make("sgid", "#!/bin/sh\n", 02755).native()}).find("setgid"), std::string::npos);
   EXPECT_NE(why({make("lost", "#!/no/such/interpreter\n").native()}).find("is not there"), std::string::npos);
   EXPECT_NE(why({make("empty", "").native()}).find("neither"), std::string::npos);
-  EXPECT_NE(why({make("binary", std::string("\x01\x00\x02", 3)).native()}).find("neither"), std::string::npos);
+  EXPECT_NE(why({make("binary", std::string("\x01\x00\x02", 3)).native()}).find("neither"),
+            std::string::npos);
   EXPECT_NE(why({make("old", elf(1, 3)).native()}).find("32-bit"), std::string::npos);
   EXPECT_NE(why({make("arm", elf(2, 183)).native()}).find("not an x86-64"), std::string::npos);
   EXPECT_EQ(why({make("static", elf(2, 62)).native()}), "");

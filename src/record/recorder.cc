@@ -62,7 +62,8 @@ class Recorder {
         service_(stage_, live_, packer_, options.max_size) {}
 
   Status prepare(const PatchCache& patches);
-  Result<RecordOutcome> run(const Program& program, const Path& runtime, Descendants descendants, rlimit file_size);
+  Result<RecordOutcome> run(const Program& program, const Path& runtime, Descendants descendants,
+                            rlimit file_size);
 
  private:
   Status hand_over(const Program& program);
@@ -161,10 +162,11 @@ void Recorder::finish(RecordOutcome& outcome, bool all_ended) {
   manifest_.pack_bytes = packer_.packed_bytes();
   outcome.processes = load(stage_.header().next_process);
   manifest_.processes = outcome.processes;
-  if (Status written = manifest_.write(directory_); !written) outcome.remarks.push_back(written.error().message);
+  if (Status written = manifest_.write(directory_); !written)
+    outcome.remarks.push_back(written.error().message);
   if (!packed) {
-    outcome.remarks.push_back(fmt::format("{}; the rest stays in {}", packed.error().message,
-                                          (directory_ / "live").native()));
+    outcome.remarks.push_back(
+        fmt::format("{}; the rest stays in {}", packed.error().message, (directory_ / "live").native()));
   }
   if (!service_.files().trouble().empty()) outcome.remarks.push_back(service_.files().trouble());
   remark_unrecorded(outcome);
@@ -234,7 +236,9 @@ Result<RecordOutcome> record_into(const RecordOptions& options, const Path& dire
 Result<RecordOutcome> record(const RecordOptions& options) {
   Program program = TRY(find_program(options.command));
   if (!options.patch && (!options.dispatch || !has_dispatch())) {
-    return fail("nothing would catch the program's calls: this kernel has no Syscall User Dispatch; leave out --no-patch");
+    return fail(
+        "nothing would catch the program's calls: this kernel has no Syscall User Dispatch; leave out "
+        "--no-patch");
   }
   Path runtime = TRY(find_runtime());
   TRY_STATUS(switch_off_randomisation());

@@ -1,6 +1,6 @@
-// `pastcone record`: runs a command so that everything it does is recorded, and waits until the last of its processes has
-// ended. The processes record themselves (src/runtime); the recorder hands out chunks, packs the closed ones, keeps
-// files, and writes the end.
+// `pastcone record`: runs a command so that everything it does is recorded, and waits until the last of its
+// processes has ended. The processes record themselves (src/runtime); the recorder hands out chunks, packs
+// the closed ones, keeps files, and writes the end.
 //
 // One recorder per process, from its main thread: it takes over signals and children.
 #pragma once
@@ -30,9 +30,9 @@ struct RecordOutcome {
   bool interrupted = false;  ///< by a second Ctrl-C; the command may still run, and has no status
   uint64_t processes = 0;
   uint64_t events = 0;
-  bool events_exact = true;  ///< or there are a few more
-  uint64_t bytes = 0;        ///< on disk
-  std::string why;           ///< the recording ends before the program did; empty if it does not
+  bool events_exact = true;          ///< or there are a few more
+  uint64_t bytes = 0;                ///< on disk
+  std::string why;                   ///< the recording ends before the program did; empty if it does not
   std::vector<std::string> remarks;  ///< what the user should know besides, one line each
 };
 

@@ -11,11 +11,15 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr uint32_t kAhead = 32;           // chunks with disk space that nobody has asked for yet
-constexpr uint32_t kFewest = 4;           // with less a recording is not worth beginning
-constexpr uint32_t kMaxStep = 1024;       // 64 MiB
-constexpr uint32_t kMaxBacklog = 4096;    // 256 MiB not packed yet: let the programs wait a little
-constexpr auto kSafetyNet = 50ms;         // between looks, should nobody wake us
+constexpr uint32_t kAhead = 32;         // chunks with disk space that nobody has asked for yet; at least
+constexpr uint32_t kFewest = 4;         // with less a recording is not worth beginning
+constexpr uint32_t kMaxAhead = 1024;    // 64 MiB
+constexpr uint32_t kMaxBacklog = 4096;  // 256 MiB not packed yet: let the programs wait a little
+// While there is something to do we look often, and nobody has to make a call to wake us, but for files,
+// which programs wait for. After a quiet time we sleep until somebody does.
+constexpr auto kTick = 5ms;
+constexpr int kQuietTicks = 10;
+constexpr auto kSafetyNet = 50ms;  // should nobody wake us
 
 }  // namespace
 
@@ -36,7 +40,8 @@ Status Service::first_chunks() {
       return {};
     }
   }
-  return fail("cannot reserve room for the recording: {}; make some, or give another -o", errno_message(error));
+  return fail("cannot reserve room for the recording: {}; make some, or give another -o",
+              errno_message(error));
 }
 
 void Service::start() {
@@ -54,11 +59,13 @@ void Service::stop() {
 }
 
 void Service::run() {
-  while (!ending_) {
+  for (int quiet = 0; !ending_;) {
     uint32_t seen = load(stage_.header().activity);
     bool busy = tend();
     busy = files_->serve() || busy;
-    if (!busy && !ending_) stage_.wait_activity(seen, kSafetyNet);
+    quiet = busy ? 0 : std::min(quiet + 1, kQuietTicks);
+    bool asleep = quiet == kQuietTicks;
+    if (!ending_) stage_.wait_activity(seen, asleep ? kSafetyNet : kTick, asleep);
   }
 }
 
@@ -70,15 +77,18 @@ bool Service::tend() {
   return !closed.empty();
 }
 
+/// Keeps as many chunks ready as were taken lately, twice.
 void Service::supply_chunks() {
   stage::Header& header = stage_.header();
   if (load(header.stopped) != 0) return;
   if (packer_.failed()) return stop_recording(format::StopReason::kNoSpace);
   uint32_t next = load(header.next_chunk);
-  if (live_.ready() >= next + kAhead || packer_.backlog() > kMaxBacklog) return;
-  uint32_t wanted = next + kAhead + std::clamp(next / 2, kAhead, kMaxStep);
-  int error = live_.grow(std::min(wanted, stage::kMaxChunks));
-  if (error != 0 && live_.ready() > next) return;  // there are some left; until they are gone there may be room again
+  ahead_ = std::clamp((next - last_next_) * 2, std::max(kAhead, ahead_ / 2), kMaxAhead);
+  last_next_ = next;
+  if (live_.ready() >= next + ahead_ || packer_.backlog() > kMaxBacklog) return;
+  int error = live_.grow(std::min(next + 2 * ahead_, stage::kMaxChunks));
+  if (error != 0 && live_.ready() > next)
+    return;  // there are some left; until they are gone there may be room again
   if (error != 0) error = live_.grow(next + 1);
   store(header.chunks_ready, live_.ready());
   bump_and_wake(header.chunk_futex);
@@ -99,15 +109,16 @@ void Service::watch_size() {
   if (!max_size_ || load(stage_.header().stopped) != 0) return;
   uint64_t on_disk = packer_.packed_bytes() + (files_ ? files_->kept_bytes() : 0);
   if (on_disk + live_bytes() < *max_size_) return;
-  if (on_disk < *max_size_ && packer_.backlog() > 0) return packer_.flush();  // it will be smaller when packed
+  if (on_disk < *max_size_ && packer_.backlog() > 0)
+    return packer_.flush();  // it will be smaller when packed
   stop_recording(format::StopReason::kMaxSize);
 }
 
 void Service::stop_recording(format::StopReason reason) {
   stage::Header& header = stage_.header();
   uint32_t running = 0;
-  __atomic_compare_exchange_n(&header.stopped, &running, static_cast<uint32_t>(reason), false, __ATOMIC_SEQ_CST,
-                              __ATOMIC_SEQ_CST);
+  __atomic_compare_exchange_n(&header.stopped, &running, static_cast<uint32_t>(reason), false,
+                              __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
   bump_and_wake(header.chunk_futex);
 }
 

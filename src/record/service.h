@@ -1,5 +1,6 @@
-// What the recorded processes need while they run, in one thread: chunks with disk space behind them, somebody who takes the
-// closed ones, answers about files. Also the one who says that recording must stop: a full disk, --max-size.
+// What the recorded processes need while they run, in one thread: chunks with disk space behind them,
+// somebody who takes the closed ones, answers about files. Also the one who says that recording must stop: a
+// full disk, --max-size.
 #pragma once
 
 #include <atomic>
@@ -51,6 +52,7 @@ class Service {
   Packer& packer_;
   std::optional<uint64_t> max_size_;
   std::optional<FileKeeper> files_;
+  uint32_t ahead_ = 0, last_next_ = 0;
   std::thread thread_;
   std::atomic<bool> ending_ = false;
 };

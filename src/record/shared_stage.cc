@@ -59,16 +59,18 @@ void bump_and_wake(uint32_t& futex) {
 
 void SharedStage::notify() const { bump_and_wake(header().activity); }
 
-void SharedStage::wait_activity(uint32_t seen, std::chrono::milliseconds timeout) const {
+void SharedStage::wait_activity(uint32_t seen, std::chrono::milliseconds timeout, bool for_anything) const {
   timespec time{timeout.count() / 1000, timeout.count() % 1000 * 1'000'000};
-  // Whoever bumps `activity` after this sees the flag and wakes us; who bumped it before makes the wait return.
-  __atomic_store_n(&header().recorder_sleeps, 1, __ATOMIC_SEQ_CST);
+  // Whoever bumps `activity` after this sees the flag and wakes us; who bumped it before makes the wait
+  // return.
+  __atomic_store_n(&header().recorder_sleeps, for_anything ? 1 : 0, __ATOMIC_SEQ_CST);
   syscall(SYS_futex, &header().activity, FUTEX_WAIT, seen, &time, nullptr, 0);
   __atomic_store_n(&header().recorder_sleeps, 0, __ATOMIC_SEQ_CST);
 }
 
 Result<Path> find_runtime() {
-  if (const char* given = std::getenv("PASTCONE_RUNTIME"); given != nullptr && given[0] == '/') return Path(given);
+  if (const char* given = std::getenv("PASTCONE_RUNTIME"); given != nullptr && given[0] == '/')
+    return Path(given);
   std::error_code error;
   Path self = std::filesystem::read_symlink("/proc/self/exe", error);
   if (error) return fail("cannot find pastcone's own files: {}; is /proc mounted?", error.message());
@@ -87,9 +89,10 @@ bool has_dispatch() {
 Status switch_off_randomisation() {
   int now = personality(0xffffffff);
   if (now < 0 || personality(static_cast<unsigned long>(now) | ADDR_NO_RANDOMIZE) < 0) {
-    return fail("cannot switch off address randomisation: {}; in a container, allow the personality system call "
-                "(docker: --security-opt seccomp=unconfined)",
-                errno_message(errno));
+    return fail(
+        "cannot switch off address randomisation: {}; in a container, allow the personality system call "
+        "(docker: --security-opt seccomp=unconfined)",
+        errno_message(errno));
   }
   return {};
 }

@@ -1,5 +1,5 @@
-// The tool's side of the stage (src/stage/layout.h): makes the shared memory, waits on its futexes, and starts the
-// first process through the runtime. The recorder and the director both begin with this.
+// The tool's side of the stage (src/stage/layout.h): makes the shared memory, waits on its futexes, and
+// starts the first process through the runtime. The recorder and the director both begin with this.
 #pragma once
 
 #include <sys/resource.h>
@@ -34,7 +34,9 @@ class SharedStage {
   /// Async-signal-safe.
   void notify() const;
   /// Sleeps until Header::activity is no longer `seen`, or the time is over, or a signal came.
-  void wait_activity(uint32_t seen, std::chrono::milliseconds timeout) const;
+  /// `for_anything`: also when it is bumped for something that can wait a little; others then have to make a
+  /// call to wake us.
+  void wait_activity(uint32_t seen, std::chrono::milliseconds timeout, bool for_anything = true) const;
 
  private:
   SharedStage(UniqueFd fd, char* base) : fd_(std::move(fd)), view_{base} {}
@@ -67,15 +69,16 @@ struct Launch {
   Path runtime;                        ///< the executable pastcone-runtime
   std::vector<std::string> arguments;  ///< argv
   std::vector<std::string> environment;
-  std::vector<Limit> limits;           ///< as far as they are not the tool's own
-  rlim_t open_files = 0;               ///< the soft RLIMIT_NOFILE it will have: says where the stage's descriptors go
-  int trace_fd = -1;                   ///< `live`, or the feed
-  int store_fd = -1;                   ///< replay only
-  int output_fd = -1;                  ///< replay only
-  bool isolated = false;               ///< replay: own session, no terminal, no files, no cores, cwd /
-  bool keep_stderr = false;            ///< if isolated: what the runtime says for debugging is shown
-  sigset_t signal_mask{};              ///< that the program shall see
-  bool ignore_child_signal = false;    ///< SIGCHLD was ignored when the tool started, and shall be for the program
+  std::vector<Limit> limits;  ///< as far as they are not the tool's own
+  rlim_t open_files = 0;      ///< the soft RLIMIT_NOFILE it will have: says where the stage's descriptors go
+  int trace_fd = -1;          ///< `live`, or the feed
+  int store_fd = -1;          ///< replay only
+  int output_fd = -1;         ///< replay only
+  bool isolated = false;      ///< replay: own session, no terminal, no files, no cores, cwd /
+  bool keep_stderr = false;   ///< if isolated: what the runtime says for debugging is shown
+  sigset_t signal_mask{};     ///< that the program shall see
+  bool ignore_child_signal =
+      false;  ///< SIGCHLD was ignored when the tool started, and shall be for the program
 };
 
 /// The first of the descriptors that stay open in every process of a run.
@@ -92,8 +95,8 @@ Result<Path> find_runtime();
 /// Whether this kernel has Syscall User Dispatch.
 bool has_dispatch();
 
-/// Switches address space randomisation off for everything this process will execute: a run repeats only if its
-/// addresses do.
+/// Switches address space randomisation off for everything this process will execute: a run repeats only if
+/// its addresses do.
 Status switch_off_randomisation();
 
 }  // namespace pastcone::record

@@ -31,9 +31,9 @@ using namespace std::chrono_literals;
 using record::load;
 using record::SharedStage;
 
-constexpr auto kDoze = 1ms;          // between two looks: lets what happens at once be seen at once
-constexpr auto kSafetyNet = 200ms;   // a process that dies inside does not tell
-constexpr auto kPatience = 2000ms;   // for processes that were told to give up
+constexpr auto kDoze = 1ms;         // between two looks: lets what happens at once be seen at once
+constexpr auto kSafetyNet = 200ms;  // a process that dies inside does not tell
+constexpr auto kPatience = 2000ms;  // for processes that were told to give up
 
 /// Signals set a flag and wake the director. SIGCHLD only wakes.
 class SignalWatch {
@@ -121,7 +121,8 @@ Status Director::prepare(const Recording& recording, const record::PatchCache& p
   return {};
 }
 
-record::Launch Director::describe_launch(const Recording& recording, const Path& runtime, const sigset_t& mask) const {
+record::Launch Director::describe_launch(const Recording& recording, const Path& runtime,
+                                         const sigset_t& mask) const {
   record::Launch how;
   how.runtime = runtime;
   how.arguments = {"pastcone-replay"};
@@ -162,7 +163,8 @@ Result<ReplayOutcome> Director::run(const Recording& recording, const ReplayOpti
   return outcome;
 }
 
-void Director::direct(Session& session, OutputPrinter& printer, const SignalWatch& signals, ReplayOutcome& outcome) {
+void Director::direct(Session& session, OutputPrinter& printer, const SignalWatch& signals,
+                      ReplayOutcome& outcome) {
   for (;;) {
     uint32_t seen = load(stage_.header().activity);
     bool all_ended = session.reap();
@@ -184,7 +186,8 @@ void Director::direct(Session& session, OutputPrinter& printer, const SignalWatc
   }
 }
 
-/// Looks closely only if nothing has moved since the last look; while processes take turns it costs next to nothing.
+/// Looks closely only if nothing has moved since the last look; while processes take turns it costs next to
+/// nothing.
 bool Director::nobody_can_go_on(const Session& session) {
   uint32_t progress = load(stage_.header().progress);
   bool unchanged = std::exchange(last_progress_, progress) == progress;
@@ -210,8 +213,8 @@ void Director::end_all(Session& session) {
   }
 }
 
-/// What a process says itself counts most, then who died, then who waited in vain, then who is just missing. Those who only
-/// missed what a diverged process did not do are counted, not named.
+/// What a process says itself counts most, then who died, then who waited in vain, then who is just missing.
+/// Those who only missed what a diverged process did not do are counted, not named.
 void Director::conclude(const Session& session, ReplayOutcome& outcome) const {
   outcome.divergences = stuck_ ? said_before_ : watch_.reported();
   if (outcome.divergences.empty()) outcome.divergences = watch_.died(session);
@@ -233,7 +236,8 @@ Result<ReplayOutcome> replay(const Recording& recording, const ReplayOptions& op
     return fail("{} is still being recorded; wait until it has ended", recording.directory().native());
   }
   if (!recording.damage().empty()) {
-    return fail("cannot replay {}: it is damaged: {}", recording.directory().native(), recording.damage().front());
+    return fail("cannot replay {}: it is damaged: {}", recording.directory().native(),
+                recording.damage().front());
   }
   if (!recording.threads().contains(ThreadId(ProcessId(1), 1))) {
     return fail("nothing to replay in {}: it has no events", recording.directory().native());

@@ -1,6 +1,7 @@
-// `pastcone replay`: starts the processes of a recording again, without the world around them, and watches. They replay
-// themselves (src/runtime): each reads its streams from the feed, and waits in the stage for what others have to do
-// first. The director shows their output, sees when nobody can go on, and tells what went another way than recorded.
+// `pastcone replay`: starts the processes of a recording again, without the world around them, and watches.
+// They replay themselves (src/runtime): each reads its streams from the feed, and waits in the stage for what
+// others have to do first. The director shows their output, sees when nobody can go on, and tells what went
+// another way than recorded.
 //
 // One replay per process at a time, from its main thread: it takes over signals and children.
 #pragma once
@@ -21,7 +22,7 @@ struct ReplayOptions {
 
 /// The first thing a process did otherwise than recorded.
 struct Divergence {
-  EventId event;    ///< the event it was at
+  EventId event;  ///< the event it was at
   std::string what;
   uint64_t pc = 0;  ///< where the program was, if known
 };
@@ -32,13 +33,14 @@ std::string to_string(const Divergence& divergence);
 struct ReplayOutcome {
   uint64_t processes = 0, events = 0;
   std::vector<Divergence> divergences;  ///< at most one per process; empty: it was the same run
-  uint64_t stopped_besides = 0;         ///< threads that could not go on after those, through no fault of theirs
-  bool interrupted = false;             ///< by a signal, or because nobody reads the output
+  uint64_t stopped_besides = 0;  ///< threads that could not go on after those, through no fault of theirs
+  bool interrupted = false;      ///< by a signal, or because nobody reads the output
 
   bool exact() const { return divergences.empty() && !interrupted; }
 };
 
-/// An error if the recording cannot be replayed at all: damaged, still growing, for another machine, a file has changed.
+/// An error if the recording cannot be replayed at all: damaged, still growing, for another machine, a file
+/// has changed.
 Result<ReplayOutcome> replay(const Recording& recording, const ReplayOptions& options = {});
 
 }  // namespace pastcone::replay

@@ -1,4 +1,5 @@
-// A whole replay, but for what the runtime does: see record/fake_runtime.cc. The pid in the first event says what it does.
+// A whole replay, but for what the runtime does: see record/fake_runtime.cc. The pid in the first event says
+// what it does.
 #include "pastcone/replay/director.h"
 
 #include <gtest/gtest.h>
@@ -63,7 +64,8 @@ TEST_F(DirectorTest, AWaitForNothingIsFound) {
 TEST_F(DirectorTest, ACrashInsideIsReported) {
   ReplayOutcome outcome = run(3).value();
   ASSERT_EQ(outcome.divergences.size(), 1u);
-  EXPECT_EQ(to_string(outcome.divergences[0]), "p1:0 diverged: it ended by SIGSEGV before its recording does");
+  EXPECT_EQ(to_string(outcome.divergences[0]),
+            "p1:0 diverged: it ended by SIGSEGV before its recording does");
 }
 
 TEST_F(DirectorTest, AReportIsPassedOn) {

@@ -26,8 +26,10 @@ std::vector<Move> moves(const Recording& recording, const stage::View& stage) {
   std::vector<Move> result;
   for (const auto& [id, streams] : recording.threads()) {
     const stage::ThreadSlot& slot = stage.thread(thread_slot(stage, id));
-    for (const ChunkRef& chunk : streams.events.chunks) result.push_back({&chunk, slot.events_offset + chunk.start});
-    for (const ChunkRef& chunk : streams.data.chunks) result.push_back({&chunk, slot.data_offset + chunk.start});
+    for (const ChunkRef& chunk : streams.events.chunks)
+      result.push_back({&chunk, slot.events_offset + chunk.start});
+    for (const ChunkRef& chunk : streams.data.chunks)
+      result.push_back({&chunk, slot.data_offset + chunk.start});
   }
   std::sort(result.begin(), result.end(), [](const Move& a, const Move& b) {
     return std::tuple(a.chunk->record, a.chunk->offset) < std::tuple(b.chunk->record, b.chunk->offset);
@@ -82,8 +84,8 @@ Result<UniqueFd> write_feed(const Recording& recording, const stage::View& stage
   if (layout.size == 0) return fd;
   // Space first: a full disk is then an error, not a SIGBUS.
   if (int error = posix_fallocate(fd.get(), 0, static_cast<off_t>(layout.size)); error != 0) {
-    return fail("cannot unpack the recording ({} MB): {}; set TMPDIR to a directory with room", layout.size >> 20,
-                errno_message(error));
+    return fail("cannot unpack the recording ({} MB): {}; set TMPDIR to a directory with room",
+                layout.size >> 20, errno_message(error));
   }
   void* base = mmap(nullptr, layout.size, PROT_READ | PROT_WRITE, MAP_SHARED, fd.get(), 0);
   if (base == MAP_FAILED) return fail("cannot map the feed of the replay: {}", errno_message(errno));

@@ -1,5 +1,6 @@
-// The feed: a temporary file with the streams of all threads, unpacked, each in one piece. Replayed processes map it and
-// need to know nothing about chunks and packs. The thread table of the stage says where each stream lies.
+// The feed: a temporary file with the streams of all threads, unpacked, each in one piece. Replayed processes
+// map it and need to know nothing about chunks and packs. The thread table of the stage says where each
+// stream lies.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +13,8 @@
 
 namespace pastcone::replay {
 
-/// Fills the process and thread tables of `stage`: numbers, where the streams will lie, whether they are complete. Threads
-/// of a process get consecutive slots, also those of which nothing was recorded.
+/// Fills the process and thread tables of `stage`: numbers, where the streams will lie, whether they are
+/// complete. Threads of a process get consecutive slots, also those of which nothing was recorded.
 struct FeedLayout {
   uint32_t processes = 0;  ///< highest number
   uint32_t threads = 0;    ///< slots

@@ -70,7 +70,8 @@ TEST_F(Feed, HoldsEveryStreamInOnePiece) {
     EXPECT_EQ(slot.complete, 1u);
     EXPECT_EQ(slot.events_offset % 4096, 0u);
     EXPECT_EQ(slot.data_offset % 4096, 0u);
-    EXPECT_EQ(read_at(feed.get(), slot.events_offset, slot.events_size), joined(stream, format::Stream::kEvents));
+    EXPECT_EQ(read_at(feed.get(), slot.events_offset, slot.events_size),
+              joined(stream, format::Stream::kEvents));
     EXPECT_EQ(read_at(feed.get(), slot.data_offset, slot.data_size), joined(stream, format::Stream::kData));
   }
 }

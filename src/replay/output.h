@@ -1,5 +1,5 @@
-// Shows the program's standard output and error again, in the order in which it was written when recorded, as soon as the
-// replayed processes have produced it.
+// Shows the program's standard output and error again, in the order in which it was written when recorded, as
+// soon as the replayed processes have produced it.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@ namespace pastcone::replay {
 
 class OutputPrinter {
  public:
-  /// `orders`: the numbers of the recorded writes, ascending; there may be gaps where a process was killed. `file` is where
-  /// the bytes are. `shown`: false: look at nothing.
+  /// `orders`: the numbers of the recorded writes, ascending; there may be gaps where a process was killed.
+  /// `file` is where the bytes are. `shown`: false: look at nothing.
   OutputPrinter(const stage::View& stage, std::vector<uint64_t> orders, int file, bool shown);
 
   /// Prints what is ready now. False if nobody reads it any more (EPIPE).

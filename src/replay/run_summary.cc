@@ -14,8 +14,9 @@ namespace {
 using format::Op;
 using format::Shape;
 
-/// A thread that is being read. A pack's record holds chunks of many threads; so that each record is unpacked once and not
-/// once per thread, the threads are read side by side, always the one whose next chunk comes first in the pack.
+/// A thread that is being read. A pack's record holds chunks of many threads; so that each record is unpacked
+/// once and not once per thread, the threads are read side by side, always the one whose next chunk comes
+/// first in the pack.
 struct Cursor {
   Cursor(const Recording& recording, ThreadId id, const StreamIndex& index)
       : reader(recording, id), events(&index) {}
@@ -35,8 +36,9 @@ bool ThreadScan::take_transfer(const Item& item, RunSummary& run) {
   if (run.channels.size() <= item.channel) run.channels.resize(item.channel + 1);
   std::optional<uint64_t> position = std::exchange(position_, {});
   if ((item.shape != Shape::kReceive && item.shape != Shape::kMessage) || item.result <= 0) return true;
-  // Every byte is received once, so the sum is what was received; only peeks make it more. It is less where an event was
-  // lost with a killed process: then those after it say where they are, because the end was shared.
+  // Every byte is received once, so the sum is what was received; only peeks make it more. It is less where
+  // an event was lost with a killed process: then those after it say where they are, because the end was
+  // shared.
   uint64_t& total = run.channels[item.channel];
   auto count = static_cast<uint64_t>(item.result);
   total += count;
@@ -54,18 +56,26 @@ bool ThreadScan::take(const Item& item, RunSummary& run) {
     case Op::kThreadExit:
     case Op::kExitGroup:
     case Op::kFatal:
-    case Op::kStop: summary_.complete = true; break;
-    case Op::kOffset: position_ = item.position; break;
-    case Op::kOutput: run.outputs.push_back(item.number); break;
+    case Op::kStop:
+      summary_.complete = true;
+      break;
+    case Op::kOffset:
+      position_ = item.position;
+      break;
+    case Op::kOutput:
+      run.outputs.push_back(item.number);
+      break;
     case Op::kTurn:
     case Op::kTurnAfter:
       if (item.object >= stage::kMaxGroups) return false;
       run.last_group = std::max(run.last_group, static_cast<uint32_t>(item.object));
       break;
     case Op::kCall:
-      if (item.shape == Shape::kSend || item.shape == Shape::kReceive || item.shape == Shape::kMessage) return take_transfer(item, run);
+      if (item.shape == Shape::kSend || item.shape == Shape::kReceive || item.shape == Shape::kMessage)
+        return take_transfer(item, run);
       break;
-    default: break;
+    default:
+      break;
   }
   return true;
 }
@@ -95,8 +105,8 @@ Result<RunSummary> RunSummary::read(const Recording& recording) {
       auto item = TRY(cursor.reader.next());
       ended = !item;
       if (item && !cursor.scan.take(*item, run)) {
-        return fail("{} is damaged after event {}: it uses a channel or group that cannot be", cursor.reader.thread(),
-                    cursor.reader.events());
+        return fail("{} is damaged after event {}: it uses a channel or group that cannot be",
+                    cursor.reader.thread(), cursor.reader.events());
       }
     }
     if (!ended) next.push(std::move(entry));

@@ -1,5 +1,5 @@
-// What the director must know about a whole run before it can start: how much each channel carries, which output there
-// is, how each thread ends. One pass over all event streams.
+// What the director must know about a whole run before it can start: how much each channel carries, which
+// output there is, how each thread ends. One pass over all event streams.
 #pragma once
 
 #include <cstdint>

@@ -92,7 +92,8 @@ TEST(RunSummary, AChannelThatCannotBeIsDamage) {
 }
 
 TEST(RunSummary, EveryThreadEndsAsItsLastItemSays) {
-  StreamBuilder a = begin(thread(1)), b = begin(thread(1, 2)), c = begin(thread(1, 3)), d = begin(thread(1, 4));
+  StreamBuilder a = begin(thread(1)), b = begin(thread(1, 2)), c = begin(thread(1, 3)),
+                d = begin(thread(1, 4));
   a.fatal(11);
   b.thread_exit(0);
   c.stop(format::StopReason::kUnsupportedCall, "io_uring");

@@ -28,7 +28,8 @@ std::optional<Stat> read_stat(pid_t thread) {
   if (name_end == std::string::npos) return std::nullopt;
   Stat stat{};
   int parent = 0, group = 0;
-  if (std::sscanf(text->c_str() + name_end + 1, " %c %d %d %d", &stat.state, &parent, &group, &stat.session) != 4) {
+  if (std::sscanf(text->c_str() + name_end + 1, " %c %d %d %d", &stat.state, &parent, &group,
+                  &stat.session) != 4) {
     return std::nullopt;
   }
   return stat;

@@ -1,5 +1,5 @@
-// The processes of a replay, as the kernel sees them: the first one starts a session, and nothing leaves it. So whatever
-// becomes of the stage's tables, they can be found, looked at and ended.
+// The processes of a replay, as the kernel sees them: the first one starts a session, and nothing leaves it.
+// So whatever becomes of the stage's tables, they can be found, looked at and ended.
 #pragma once
 
 #include <sys/types.h>

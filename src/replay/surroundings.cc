@@ -21,16 +21,18 @@ namespace {
 using stage::FileSlot;
 using stage::FileState;
 
-/// Of the flags in /proc/cpuinfo, those that stand for instructions a program may use, by how they begin. The others tell about
-/// virtualisation, mitigations or the kernel.
+/// Of the flags in /proc/cpuinfo, those that stand for instructions a program may use, by how they begin. The
+/// others tell about virtualisation, mitigations or the kernel.
 constexpr std::array<std::string_view, 45> kInstructions = {
-    "3dnow", "abm",   "adx",   "aes",       "amx",     "avx",     "bmi",     "cldemote", "clflush",   "clwb",  "clzero", "cmov",
-    "cx16",  "cx8",   "erms",  "f16c",      "fma",     "fsgsbase", "fsrm",   "gfni",     "hle",       "lahf",  "mmx",    "movbe",
-    "movdir", "pclmulqdq", "pku", "pni",    "popcnt",  "prefetchw", "rdpid", "rdrand",   "rdseed",    "rdtscp", "rtm",   "serialize",
-    "sha",   "sse",   "ssse3", "tbm",       "vaes",    "vpclmulqdq", "waitpkg", "xop",   "xsave"};
+    "3dnow", "abm",    "adx",       "aes",   "amx",    "avx",        "bmi",     "cldemote",  "clflush",
+    "clwb",  "clzero", "cmov",      "cx16",  "cx8",    "erms",       "f16c",    "fma",       "fsgsbase",
+    "fsrm",  "gfni",   "hle",       "lahf",  "mmx",    "movbe",      "movdir",  "pclmulqdq", "pku",
+    "pni",   "popcnt", "prefetchw", "rdpid", "rdrand", "rdseed",     "rdtscp",  "rtm",       "serialize",
+    "sha",   "sse",    "ssse3",     "tbm",   "vaes",   "vpclmulqdq", "waitpkg", "xop",       "xsave"};
 
 bool is_instruction(std::string_view flag) {
-  return std::any_of(kInstructions.begin(), kInstructions.end(), [&](auto name) { return flag.starts_with(name); });
+  return std::any_of(kInstructions.begin(), kInstructions.end(),
+                     [&](auto name) { return flag.starts_with(name); });
 }
 
 tl::unexpected<Error> changed(const FileEntry& entry, std::string_view how) {
@@ -59,12 +61,14 @@ std::vector<std::string> missing_abilities(const std::vector<std::string>& recor
 
 Status check_processor(const Recording& recording) {
   if (recording.manifest().machine != "x86_64" && !recording.manifest().machine.empty()) {
-    return fail("cannot replay: it was recorded on {}, this pastcone replays x86_64", recording.manifest().machine);
+    return fail("cannot replay: it was recorded on {}, this pastcone replays x86_64",
+                recording.manifest().machine);
   }
   std::vector<std::string> missing = missing_abilities(recording.manifest().cpu, record::cpu_flags());
   if (missing.empty()) return {};
-  return fail("cannot replay: this processor lacks what the recorded run could use: {}; replay on one that has it",
-              fmt::join(missing, " "));
+  return fail(
+      "cannot replay: this processor lacks what the recorded run could use: {}; replay on one that has it",
+      fmt::join(missing, " "));
 }
 
 Result<Path> find_file(const Recording& recording, const FileEntry& entry, record::HashCache& hashes) {
@@ -72,7 +76,8 @@ Result<Path> find_file(const Recording& recording, const FileEntry& entry, recor
   struct stat info {};
   if (stat(path.c_str(), &info) != 0) {
     if (!entry.kept) return changed(entry, fmt::format("cannot be read ({})", errno_message(errno)));
-    return fail("the recording is damaged: its copy of {} cannot be read: {}", entry.path, errno_message(errno));
+    return fail("the recording is damaged: its copy of {} cannot be read: {}", entry.path,
+                errno_message(errno));
   }
   bool same_size = S_ISREG(info.st_mode) && static_cast<uint64_t>(info.st_size) == entry.size;
   if (entry.kept) {
@@ -85,7 +90,8 @@ Result<Path> find_file(const Recording& recording, const FileEntry& entry, recor
   return changed(entry, "has changed since it was recorded");
 }
 
-Status fill_file_table(const Recording& recording, const stage::View& stage, const record::PatchCache& patches) {
+Status fill_file_table(const Recording& recording, const stage::View& stage,
+                       const record::PatchCache& patches) {
   Path cache = TRY(cache_directory());
   TRY_STATUS(make_directories(cache));
   TRY_STATUS(patches.prepare());
@@ -95,14 +101,16 @@ Status fill_file_table(const Recording& recording, const stage::View& stage, con
     Path path = TRY(find_file(recording, entry, hashes));
     FileSlot& slot = stage.file(id);
     if (path.native().size() >= sizeof slot.path) {
-      return fail("cannot replay: the path {} is too long; move the recording to a shorter one", path.native());
+      return fail("cannot replay: the path {} is too long; move the recording to a shorter one",
+                  path.native());
     }
     std::strcpy(slot.path, path.c_str());
     slot.size = entry.size;
     slot.mtime_ns = static_cast<uint64_t>(entry.mtime_ns);
     slot.given = entry.kept ? stage::kFileKept : stage::kFileReference;
     if (!entry.patched.empty()) {
-      // The name may be another than in the recording: another pastcone may patch otherwise, and the program sees neither.
+      // The name may be another than in the recording: another pastcone may patch otherwise, and the program
+      // sees neither.
       uint64_t hash = 0;
       std::from_chars(entry.hash.data(), entry.hash.data() + entry.hash.size(), hash, 16);
       slot.patched = TRY(patches.get(path, hash));

@@ -1,5 +1,5 @@
-// Whether this machine can replay a recording: the processor's abilities, and the files it refers to but does not keep. A
-// difference is an error that names it.
+// Whether this machine can replay a recording: the processor's abilities, and the files it refers to but does
+// not keep. A difference is an error that names it.
 #pragma once
 
 #include <string>
@@ -23,6 +23,7 @@ Status check_processor(const Recording& recording);
 Result<Path> find_file(const Recording& recording, const FileEntry& entry, record::HashCache& hashes);
 
 /// Checks all files and fills the stage's file table; makes patched copies that the cache no longer has.
-Status fill_file_table(const Recording& recording, const stage::View& stage, const record::PatchCache& patches);
+Status fill_file_table(const Recording& recording, const stage::View& stage,
+                       const record::PatchCache& patches);
 
 }  // namespace pastcone::replay

@@ -27,17 +27,37 @@ EventId event_of(const ThreadSlot& slot) {
   return EventId(ThreadId(ProcessId(slot.process), slot.thread), load(slot.event));
 }
 
+/// What it waits for has come; it only has not been scheduled yet.
+bool can_go_on(const stage::View& stage, const ThreadSlot& slot) {
+  switch (static_cast<WaitKind>(slot.wait_kind)) {
+    case WaitKind::kChannel: {
+      auto channel = static_cast<uint32_t>(slot.wait_for);
+      return load(stage.connection(channel / 2).direction[channel % 2].sent) >= slot.wait_position;
+    }
+    case WaitKind::kTurn: {
+      const stage::Group& group = stage.group(static_cast<uint32_t>(slot.wait_for));
+      return load(group.number) + 1 == slot.wait_position && load(group.owner) == 0;
+    }
+    default:
+      return false;
+  }
+}
+
 std::string wait_text(const ThreadSlot& slot) {
   switch (static_cast<WaitKind>(slot.wait_kind)) {
     case WaitKind::kChannel:
       return fmt::format("it waits for bytes of channel {} up to {} that nobody sends", slot.wait_for,
                          slot.wait_position);
     case WaitKind::kTurn:
-      return fmt::format("it waits for turn {} of group {} that does not come", slot.wait_position, slot.wait_for);
-    case WaitKind::kFile: return fmt::format("it waits for file {}", slot.wait_for);
+      return fmt::format("it waits for turn {} of group {} that does not come", slot.wait_position,
+                         slot.wait_for);
+    case WaitKind::kFile:
+      return fmt::format("it waits for file {}", slot.wait_for);
     case WaitKind::kOrder:
-      return fmt::format("it waits for access {} to object {} that does not come", slot.wait_position, slot.wait_for);
-    case WaitKind::kNone: break;
+      return fmt::format("it waits for access {} to object {} that does not come", slot.wait_position,
+                         slot.wait_for);
+    case WaitKind::kNone:
+      break;
   }
   return "it waits for something that does not come";
 }
@@ -54,7 +74,8 @@ std::string death_text(const ThreadSlot& slot, const Session& session) {
 
 /// The first of each process.
 template <typename Select, typename Text>
-std::vector<Divergence> one_per_process(const stage::View& stage, uint32_t threads, Select select, Text text) {
+std::vector<Divergence> one_per_process(const stage::View& stage, uint32_t threads, Select select,
+                                        Text text) {
   std::map<uint32_t, Divergence> found;
   for (uint32_t index = 0; index < threads; ++index) {
     const ThreadSlot& slot = stage.thread(index);
@@ -80,7 +101,8 @@ bool Watch::everybody_sleeps(const Session& session) {
     const ThreadSlot& thread = slot(index);
     ThreadState state = state_of(thread);
     if (state == ThreadState::kNone || dead_.contains(index)) continue;
-    auto tid = static_cast<pid_t>(thread.tid);
+    auto tid = static_cast<pid_t>(load(thread.tid));
+    if (tid == 0) return false;  // its creator has announced it
     known.insert(tid);
     if (state != ThreadState::kRunning && state != ThreadState::kWaiting) continue;
     std::optional<char> doing = Session::thread_state(tid);
@@ -88,7 +110,7 @@ bool Watch::everybody_sleeps(const Session& session) {
       dead_.insert(index);
       continue;
     }
-    if (state == ThreadState::kRunning || doing != 'S') return false;
+    if (state == ThreadState::kRunning || doing != 'S' || can_go_on(stage_, thread)) return false;
     somebody_waits = true;
   }
   // One that is just being started has no slot yet.
@@ -99,15 +121,16 @@ bool Watch::everybody_sleeps(const Session& session) {
 }
 
 bool Watch::is_stuck(const Session& session) {
-  // Two rounds: in the first somebody may be asleep who is just about to be woken by one who is looked at later, asleep
-  // again by then. In the second he is awake, or has gone on and said so in `progress`.
+  // Two rounds: in the first somebody may be asleep who is just about to be woken by one who is looked at
+  // later, asleep again by then. In the second he is awake, or has gone on and said so in `progress`.
   uint32_t progress = load(stage_.header().progress);
   return everybody_sleeps(session) && everybody_sleeps(session) && load(stage_.header().progress) == progress;
 }
 
 std::vector<Divergence> Watch::waiting() const {
   return one_per_process(
-      stage_, threads_, [this](uint32_t index) { return state_of(slot(index)) == ThreadState::kWaiting; }, wait_text);
+      stage_, threads_, [this](uint32_t index) { return state_of(slot(index)) == ThreadState::kWaiting; },
+      wait_text);
 }
 
 std::vector<Divergence> Watch::reported() const {

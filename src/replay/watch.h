@@ -1,5 +1,5 @@
-// Who is where: looks at the threads of a replay and finds out whether anybody can still go on, and at the end who did not
-// arrive. Knows the stage and the kernel's view of the processes; starts and ends nothing.
+// Who is where: looks at the threads of a replay and finds out whether anybody can still go on, and at the
+// end who did not arrive. Knows the stage and the kernel's view of the processes; starts and ends nothing.
 #pragma once
 
 #include <cstdint>
@@ -21,15 +21,16 @@ class Watch {
   /// Whether all threads seem to wait; cheap, and wrong at times in either direction.
   bool may_be_stuck() const;
 
-  /// Whether certainly no thread can go on, though some have not reached their end: every one of them sleeps in a wait, and
-  /// nothing changed while all were looked at, twice. Threads that died without saying so do not count.
+  /// Whether certainly no thread can go on, though some have not reached their end: every one of them sleeps
+  /// in a wait, and nothing changed while all were looked at, twice. Threads that died without saying so do
+  /// not count.
   bool is_stuck(const Session& session);
 
   /// Those that wait now: one per process. For when is_stuck().
   std::vector<Divergence> waiting() const;
 
-  /// What the processes reported themselves; those that is_stuck() found dead; and, at the end, all that did not reach the
-  /// end of their recording. One per process.
+  /// What the processes reported themselves; those that is_stuck() found dead; and, at the end, all that did
+  /// not reach the end of their recording. One per process.
   std::vector<Divergence> reported() const;
   std::vector<Divergence> died(const Session& session) const;
   std::vector<Divergence> unfinished(const Session& session) const;

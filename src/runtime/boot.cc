@@ -133,6 +133,11 @@ void take_handoff(Thread& t) {
     set_fd_raw(entry.fd, entry.entry);
   }
   sys(__NR_close, fd);
+  if (h.group) {  // the image before was in a sharing group, and had its turn
+    p.serial = true;
+    p.group = h.group;
+    t.has_turn = true;
+  }
 }
 
 /// The chunk windows, or the feed's mappings, of a log that was handed over.
@@ -270,6 +275,7 @@ Start describe_start(const Image& program, const Image& interpreter, u32 program
   start.info.strings = (u32)(out - strings);
   start.info.program_file = program_file;
   start.info.interpreter_file = interpreter_file;
+  start.info.patched = (program.patched ? 1 : 0) | (interpreter.patched ? 2 : 0);
   start.info.program_base = program.base;
   start.info.interpreter_base = interpreter.base;
   start.info.entry = interpreter.entry ? interpreter.entry : program.entry;
@@ -364,15 +370,16 @@ Start load_recorded(Thread& t, bool first) {
 
 Start load_replayed(Thread& t) {
   Start start = read_exec(t);
-  auto load = [&](u32 file, u64 base, const char* what) {
+  auto load = [&](u32 file, u64 base, const char* what, bool patched) {
     int fd = open_file(file);
     if (fd < 0) diverge(t, "a file of the recording cannot be opened", file, fd, what);
     Image image{};
+    image.patched = patched;
     if (long e = load_image(fd, file, base, 0, image)) diverge(t, "a program cannot be mapped", 0, e, what);
     sys(__NR_close, fd);
   };
-  load(start.info.program_file, start.info.program_base, "program");
-  if (start.info.interpreter_file) load(start.info.interpreter_file, start.info.interpreter_base, "interpreter");
+  load(start.info.program_file, start.info.program_base, "program", start.info.patched & 1);
+  if (start.info.interpreter_file) load(start.info.interpreter_file, start.info.interpreter_base, "interpreter", start.info.patched & 2);
   return start;
 }
 
@@ -403,6 +410,13 @@ void set_name(const char* path) {
       scan_fds();
       record_start(t, 0, 0, 0, format::kStartProcess | format::kStartRoot);
     }
+  }
+  if (p.serial) {
+    stage::Group& group = g.stage.group(p.group);
+    add(group.members, -1);
+    give_back_turn(t);
+    p.serial = false;
+    p.group = 0;
   }
   p.threads = 1;
   install_fault_handlers();

@@ -25,6 +25,9 @@ u64 message_flags(Call& c) {
 
 bool is_shared(const Fd& fd) { return load(g.stage.connection(fd.object).holders[fd.end]) > 1; }
 
+/// Several processes have used this end, now or before: which bytes are ours cannot be told from our own calls.
+bool needs_position(const Fd& fd) { return load(g.stage.connection(fd.object).shared[fd.end]); }
+
 bool is_nonblocking(Call& c) {
   return (message_flags(c) & kDontWait) || (sys(__NR_fcntl, c.fd(), 3, 0) & 04000);
 }
@@ -80,6 +83,7 @@ long record_send(Call& c, const Fd& fd, Buffers& buffers) {
   auto& direction = direction_sent(fd);
   u64 length = buffers.total;
   if (!is_shared(fd)) {
+    if (needs_position(fd)) write_offset(c.log(), direction.sent);
     write_send(c, channel, length);
     c.t.head_written = true;
     long result = send_once(c, true, false, buffers);
@@ -271,7 +275,7 @@ long record_receive(Call& c, const Fd& fd, Buffers& buffers) {
     record_result(c, result, stored_outs);
     return result;
   }
-  if (result > 0 && (shared || peek)) write_offset(c.log(), position);
+  if (result > 0 && (shared || peek || needs_position(fd))) write_offset(c.log(), position);
   write_receive(c, channel_received(fd), result);
   return result;
 }

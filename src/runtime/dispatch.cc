@@ -1,4 +1,5 @@
 // The way of every system call of the program: in through entry.S, out the same way.
+#include "async.h"
 #include "call.h"
 #include "handlers.h"
 #include "text.h"
@@ -64,6 +65,7 @@ extern "C" void runtime_dispatch(Frame* frame) {
   if (g.replay) take_recorded_turn_after(t);
   else end_slice(t);
   deliver_signals(t, *frame);
+  if (g.replay) prepare_async(t, *frame);
 }
 
 }  // namespace pastcone::runtime

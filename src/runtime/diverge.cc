@@ -60,7 +60,7 @@ void end_replayed_process(Thread& t) {
   }
   slot_of(t).event = t.log.event_count;
   store(process.state, (u32)stage::ProcessState::kEnded);
-  if (t.process->group != t.process->number) give_back_turn(t);
+  leave_group(t);
   tell_director();
   end_process();
 }

@@ -138,7 +138,7 @@ long prepare_handoff(Call& c, const char* path, const char* name) {
   h.pid = p.pid;
   h.parent_pid = p.parent_pid;
   h.tid = t.tid;
-  h.group = p.group;
+  h.group = p.serial ? p.group : 0;
   h.exec_count = p.exec_count;
   h.log = t.log;
   for (u32 i = 0; i < p.fds.size; ++i)

@@ -11,7 +11,9 @@ constexpr u32 kMostFds = 1 << 20;
 FdTable& table() { return process().fds; }
 
 void hold(const Fd& entry, int n) {
-  if (entry.kind == FdKind::kConnection) add(g.stage.connection(entry.object).holders[entry.end], n);
+  if (entry.kind != FdKind::kConnection) return;
+  auto& connection = g.stage.connection(entry.object);
+  if ((i32)add(connection.holders[entry.end], n) + n > 1 && n > 0) store(connection.shared[entry.end], 1u);
 }
 
 bool make_room(FdTable& t, i64 fd) {

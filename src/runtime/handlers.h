@@ -8,6 +8,7 @@ namespace pastcone::runtime {
 // io.cc
 long handle_read(Call& c);
 long handle_write(Call& c);
+// sendfile.cc
 long handle_sendfile(Call& c);
 // descriptors.cc
 long handle_open(Call& c);

@@ -170,12 +170,4 @@ long handle_read(Call& c) {
   return result;
 }
 
-/// As read and write would do it: the kernel's own copy would leave no trace of the bytes.
-long handle_sendfile(Call& c) {
-  Fd to = get_fd(c.fd());
-  if (to.kind != FdKind::kConnection && to.kind != FdKind::kOutput) return logged(c, raw_blocking, c.info.outs);
-  // Programs that use it fall back to read and write when the files do not support it.
-  return logged(c, [](Call&) -> long { return -EINVAL; }, nullptr);
-}
-
 }  // namespace pastcone::runtime

@@ -64,7 +64,8 @@ long load_image(int fd, u32 file, u64 fixed_base, u64 preferred, Image& image) {
     u64 file_end = image.base + s.p_vaddr + s.p_filesz, memory_end = image.base + s.p_vaddr + s.p_memsz;
     int prot = protection(s.p_flags);
     if (s.p_filesz) {
-      long at = map_file(begin, s.p_filesz + shift, prot, kMapPrivate | kMapFixed, fd, s.p_offset - shift, file);
+      long at = map_file(begin, s.p_filesz + shift, prot, kMapPrivate | kMapFixed, fd, s.p_offset - shift, file,
+                         image.patched);
       if (at != (long)begin) return is_error(at) ? at : -ENOMEM;
     }
     if (memory_end > file_end) {

@@ -12,6 +12,7 @@ struct Image {
   u16 header_count;
   u64 end;          ///< first free page behind its data
   bool relocatable;
+  bool patched;     ///< record: whether the patched copy was mapped; replay: whether it must be
   char interpreter[256];
 };
 

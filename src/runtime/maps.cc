@@ -1,10 +1,14 @@
 // Memory calls. They are executed in both modes; the address that the kernel chose is recorded, and imposed in replay.
 #include "maps.h"
 
+#include "addresses.h"
+#include "async.h"
+#include "channels.h"
 #include "call.h"
 #include "files.h"
 #include "handlers.h"
 #include "pastcone/patch/abi.h"
+#include "turn.h"
 
 namespace pastcone::runtime {
 namespace {
@@ -22,6 +26,12 @@ bool ours(u64 begin, u64 end) {
   return false;
 }
 
+}  // namespace
+
+bool is_trampoline(u64 address) { return ours(address, address + 1); }
+
+namespace {
+
 bool map_trampolines(u64 at, const patch::PatchedSegment& segment, int fd) {
   if (!segment.trampoline_size) return true;
   bool again = ours(at, at + segment.trampoline_size);
@@ -36,9 +46,10 @@ bool map_trampolines(u64 at, const patch::PatchedSegment& segment, int fd) {
 }
 
 /// Replaces the freshly mapped [address, address + length) of the original by the patched copy.
-void overlay_patched(u64 address, u64 length, int prot, u64 offset, u32 id) {
+bool overlay_patched(u64 address, u64 length, int prot, u64 offset, u32 id) {
   int fd = open_patched(id);
-  if (fd < 0) return;
+  if (fd < 0) return false;
+  bool done = false;
   Stat s{};
   patch::PatchTrailer trailer{};
   if (!sys(__NR_fstat, fd, &s) && s.size > (i64)sizeof trailer &&
@@ -50,20 +61,25 @@ void overlay_patched(u64 address, u64 length, int prot, u64 offset, u32 id) {
       u64 bias = address + (segment.offset - offset) - segment.vaddr;
       u64 part = min(length - (segment.offset - offset), page_up(segment.size));
       if (map_trampolines(bias + segment.trampoline_vaddr, segment, fd))
-        sys(__NR_mmap, bias + segment.vaddr, part, prot, kMapPrivate | kMapFixed, fd, segment.offset);
+        done = !is_error(sys(__NR_mmap, bias + segment.vaddr, part, prot, kMapPrivate | kMapFixed, fd, segment.offset));
     }
   }
   sys(__NR_close, fd);
+  return done;
 }
 
 }  // namespace
 
-long map_file(u64 address, u64 length, int prot, int flags, int fd, u64 offset, u32 id) {
+long map_file(u64 address, u64 length, int prot, int flags, int fd, u64 offset, u32 id, bool& patched) {
   bool opened = fd < 0;
   if (opened && (fd = open_file(id)) < 0) return fd;
   long result = sys(__NR_mmap, address, length, prot, flags, fd, offset);
-  if (!is_error(result) && (prot & kProtExec) && id && (flags & kMapTypeMask) == kMapPrivate)
-    overlay_patched((u64)result, length, prot, offset, id);
+  bool code = !is_error(result) && (prot & kProtExec) && id && (flags & kMapTypeMask) == kMapPrivate;
+  if (code && (!g.replay || patched)) {
+    bool now = overlay_patched((u64)result, length, prot, offset, id);
+    if (g.replay && !now) result = -ENOENT;
+    patched |= now;
+  }
   if (opened) sys(__NR_close, fd);
   return result;
 }
@@ -72,10 +88,10 @@ namespace {
 
 constexpr u64 kLargestError = (u64)-4095L;
 
-void record_address(Call& c, long result, u32 id) {
+void record_address(Call& c, long result, u32 id, bool patched = false) {
   begin_item(c, Shape::kAddress);
   c.log().varint((u64)result);
-  c.log().varint(id);
+  c.log().varint(id * 2 + patched);
   finish_item(c);
 }
 
@@ -91,14 +107,61 @@ void compare_address(Call& c, long recorded, long now) {
   if (recorded != now) diverge(c.t, "memory at another address", recorded, now, call_name(c.number));
 }
 
+/// Files that are mapped shared and writable are objects of their own in replay, each with room in the store.
+constexpr u64 kSharedBase = u64{1} << 43, kSharedRoom = u64{1} << 33, kSharedObjects = 512;
+
 void shared_file_outs(Exchange& x, const u64* a, long result) {
   if (is_error(result)) return;
+  x.out((u64)&current().shared_object, 8);
   // As much as the file has: the rest of the mapping is zero or not there.
   u64 n = a[1];
   u64 resident = 0;
   char probe;
   while (resident < n && read_memory(&probe, (u64)result + resident, 1)) resident += kPage;
   x.out((u64)result, min(resident, n));
+}
+
+/// Record: the processes that map this file share memory, so they take turns.
+void share_file(Thread& t, int fd) {
+  Stat s{};
+  sys(__NR_fstat, fd, &s);
+  become_serial(*t.process);
+  t.process->shares = true;
+  u64 group_key = address_key(4, s.dev, s.ino, 0), object_key = address_key(5, s.dev, s.ino, 0);
+  u32 group, object;
+  {
+    SharedLock lock(g.stage.header().share_lock, t.tid);
+    group = find_address(group_key);
+    if (!group) put_address(group_key, group = t.process->group);
+    object = find_address(object_key);
+    if (!object) put_address(object_key, object = add(g.stage.header().next_group, 1u) + 1);
+  }
+  // The group that was there first may have become part of another since.
+  while (u32 merged = load(g.stage.group(group).merged)) group = merged - 1;
+  join_group(t, group);
+  t.shared_object = object < kSharedObjects ? object : 0;
+}
+
+/// Replay: memory of the run's own, shared by those who shared the file, with the contents it had at this moment.
+long map_shared_copy(u64 address, u64 length, int prot, u64 object, u64 offset, const char* bytes, u64 size) {
+  if (!object) {
+    long at = sys(__NR_mmap, address, length, kProtRead | kProtWrite, kMapPrivate | kMapAnonymous | kMapFixed, -1, 0);
+    if (is_error(at)) return at;
+    memcpy((void*)address, bytes, size);
+    sys(__NR_mprotect, address, length, prot);
+    return at;
+  }
+  int fd = own_fd(stage::kFdStore);
+  u64 place = kSharedBase + object * kSharedRoom + offset;
+  Stat s{};
+  sys(__NR_fstat, fd, &s);
+  if ((u64)s.size < place + length) sys(__NR_ftruncate, fd, place + length);
+  for (u64 done = 0; done < size;) {
+    long n = sys(__NR_pwrite64, fd, bytes + done, size - done, place + done);
+    if (n <= 0) return n;
+    done += (u64)n;
+  }
+  return sys(__NR_mmap, address, length, prot, kMapShared | kMapFixed, fd, place);
 }
 
 }  // namespace
@@ -113,18 +176,22 @@ long handle_mmap(Call& c) {
     if (anonymous) {
       long result = raw(c);
       record_address(c, result, 0);
+      if (!is_error(result) && (flags & kMapTypeMask) != kMapPrivate) c.t.process->shares = true;
       return result;
     }
     if (is_own_fd(fd)) fd = -1;
     if (shared_file && (get_fd(fd).flags & kFdWritable)) {
+      share_file(c.t, fd);
       long result = raw(c);
       record_result(c, result, shared_file_outs);
       return result;
     }
     u32 id = fd >= 0 ? file_id(fd, prot & kProtExec) : 0;
-    long result = map_file(address, length, prot, flags, fd, offset, id);
+    bool patched = false;
+    long result = map_file(address, length, prot, flags, fd, offset, id, patched);
+    c.t.shared_object = 0;
     if (!is_error(result) && !id) record_result(c, result, shared_file_outs);
-    else record_address(c, result, id);
+    else record_address(c, result, id, patched);
     return result;
   }
   Shape shape = expect_item(c, 1 << (int)Shape::kAddress | 1 << (int)Shape::kOut);
@@ -135,15 +202,18 @@ long handle_mmap(Call& c) {
     expect_check(c);
     const char* bytes = c.log().read_payload(size);
     if (is_error(result)) return result;
-    if (!bytes) end_of_log(c.t);
-    long now = sys(__NR_mmap, result, length, kProtRead | kProtWrite, kMapPrivate | kMapAnonymous | kMapFixed, -1, 0);
-    compare_address(c, result, now);
-    memcpy((void*)result, bytes, size);
-    sys(__NR_mprotect, result, length, prot);
+    if (!bytes || size < 8) end_of_log(c.t);
+    u64 object;
+    memcpy(&object, bytes, 8);
+    compare_address(c, result, map_shared_copy((u64)result, length, prot, object, offset, bytes + 8, size - 8));
+    if (object) {
+      become_serial(*c.t.process);
+      c.t.process->shares = true;
+    }
     return result;
   }
   long result = (long)c.log().read_varint();
-  u32 id = (u32)c.log().read_varint();
+  u32 file = (u32)c.log().read_varint();
   expect_check(c);
   if (is_error(result)) return result;
   long now;
@@ -151,8 +221,10 @@ long handle_mmap(Call& c) {
     now = sys(__NR_mmap, result, length, prot, flags | fixed, -1, 0);
   } else {
     int kept = (flags & ~kMapTypeMask) | kMapPrivate | fixed;
-    now = map_file((u64)result, length, prot, kept, -1, offset, id);
+    bool patched = file & 1;
+    now = map_file((u64)result, length, prot, kept, -1, offset, file / 2, patched);
   }
+  if (anonymous && (flags & kMapTypeMask) != kMapPrivate) c.t.process->shares = true;
   compare_address(c, result, now);
   return result;
 }

@@ -6,7 +6,8 @@
 namespace pastcone::runtime {
 
 /// Maps part of a file; executable parts come from the patched copy where there is one, with its trampolines. `fd` may
-/// be -1 in replay: the file is opened by its id.
-long map_file(u64 address, u64 length, int prot, int flags, int fd, u64 offset, u32 id);
+/// be -1 in replay: the file is opened by its id. `patched`: in record, whether the patched copy was used; in replay,
+/// whether it must be.
+long map_file(u64 address, u64 length, int prot, int flags, int fd, u64 offset, u32 id, bool& patched);
 
 }  // namespace pastcone::runtime

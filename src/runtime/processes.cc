@@ -1,4 +1,5 @@
 // Processes and threads come and go.
+#include "async.h"
 #include "handlers.h"
 #include "turn.h"
 #include "waits.h"
@@ -34,6 +35,11 @@ void record_create(Call& c, Created created) {
   finish_item(c);
 }
 
+/// Replay: false for one that was killed before it could write anything: there is nothing of it to replay.
+bool has_stream(Created created) {
+  return created.process < stage::kMaxProcesses && created.thread <= g.stage.process(created.process).thread_count;
+}
+
 /// Replay: its names, and the result that the recording has for the call (the recorded pid, or an error).
 Created replay_create(Call& c, long& result) {
   expect_item(c, 1 << (int)Shape::kCreate);
@@ -44,6 +50,7 @@ Created replay_create(Call& c, long& result) {
   expect_check(c);
   if (c.log().peek() != Op::kCorrect) result = 0;  // killed before it knew
   else result = corrected(c, 0);
+  if (!is_error(result) && has_stream(created)) expect_replay_thread(created.process, created.thread);
   return created;
 }
 
@@ -67,6 +74,7 @@ void begin_life(Thread& t, u8 start_flags) {
     record_start(t, t.parent_process, t.parent_thread, t.parent_event, start_flags);
   }
   store(t.signals.captured, u64{0});
+  t.timer = 0;
   t.signals.saved_mask_valid = false;
   sync_kernel_mask(t);
 }
@@ -79,10 +87,8 @@ void note_parent(Thread& child, Thread& parent) {
 
 // --- threads -----------------------------------------------------------------------------------------------------------------
 
-void thread_main(void* argument) {
-  auto& t = *(Thread*)argument;
-  enter_thread(&t);
-  begin_life(t, format::kStartThread);
+/// Nothing of the program runs before its turn has come.
+void first_turn(Thread& t) {
   if (g.replay) {
     take_recorded_turn_after(t);
   } else {
@@ -90,7 +96,15 @@ void thread_main(void* argument) {
     acquire_turn(t);
     t.head_written = false;
   }
+}
+
+void thread_main(void* argument) {
+  auto& t = *(Thread*)argument;
+  enter_thread(&t);
+  begin_life(t, format::kStartThread);
+  first_turn(t);
   set_tid_word(t.child_set_tid, t.tid);
+  prepare_async(t, t.start_frame);
   runtime_leave(&t.start_frame);
 }
 
@@ -102,6 +116,10 @@ long create_thread(Call& c, const Request& r) {
   if (g.replay) {
     created = replay_create(c, recorded);
     if (is_error(recorded)) return recorded;
+    if (!has_stream(created)) {
+      if (r.flags & kParentSetTid) set_tid_word(r.parent_tid, (u32)recorded);
+      return recorded;
+    }
   } else {
     created = {p.number, add(g.stage.process(p.number).threads, 1u) + 1};
     record_create(c, created);
@@ -159,8 +177,10 @@ void become_child(Thread& t, Created created) {
   p.parent_pid = p.pid;
   p.number = created.process;
   p.threads = 1;
-  p.serial = false;
-  p.group = 0;
+  if (!p.shares) {
+    p.serial = false;
+    p.group = 0;
+  }
   t.number = created.thread;
   t.has_turn = false;
 }
@@ -179,6 +199,7 @@ long fork_process(Call& c, const Request& r, Created created) {
   }
   become_child(t, created);
   begin_life(t, format::kStartProcess);
+  first_turn(t);
   t.clear_tid = r.flags & kChildClearTid ? r.child_tid : 0;
   if (r.flags & kChildSetTid) set_tid_word(r.child_tid, t.tid);
   if (r.flags & kSetTls) sys(__NR_arch_prctl, 0x1002, r.tls);
@@ -186,6 +207,7 @@ long fork_process(Call& c, const Request& r, Created created) {
   c.frame.rax = 0;
   // The child has its own log now: nothing more of this call belongs to it.
   if (!g.replay) deliver_signals(t, c.frame);
+  prepare_async(t, c.frame);
   runtime_leave(&c.frame);
 }
 
@@ -233,11 +255,20 @@ long vfork_process(Call& c, const Request& r, Created created) {
 }
 
 long create_process(Call& c, const Request& r) {
+  Process& p = *c.t.process;
+  if (p.shares && !(r.flags & kVm)) {
+    become_serial(p);
+    add(g.stage.group(p.group).members, 1u);
+  }
   Created created{};
   long recorded = 0;
   if (g.replay) {
     created = replay_create(c, recorded);
     if (is_error(recorded)) return recorded;
+    if (!has_stream(created)) {
+      if (r.flags & kParentSetTid) set_tid_word(r.parent_tid, (u32)recorded);
+      return recorded;
+    }
   } else {
     created = {add(g.stage.header().next_process, 1u) + 1, 1};
     if (created.process >= stage::kMaxProcesses) {
@@ -254,10 +285,11 @@ long create_process(Call& c, const Request& r) {
   long result = (r.flags & kVm) ? vfork_process(c, r, created) : fork_process(c, r, created);
   if (g.replay) {
     if (is_error(result)) diverge(c.t, "a process cannot be created", recorded, result);
-    return recorded;
+    result = recorded;
+  } else {
+    if (is_error(result)) hold_all_fds(-1);
+    record_correction(c, result);
   }
-  if (is_error(result)) hold_all_fds(-1);
-  record_correction(c, result);
   if (!is_error(result) && (r.flags & kParentSetTid)) set_tid_word(r.parent_tid, (u32)result);
   return result;
 }
@@ -284,7 +316,7 @@ namespace {
 void end_process_log(Thread& t) {
   hold_all_fds(-1);
   store(g.stage.process(t.process->number).state, (u32)stage::ProcessState::kEnded);
-  if (t.process->group && t.process->group != t.process->number) release_turn(t);
+  leave_group(t);
   close_log();
 }
 }  // namespace

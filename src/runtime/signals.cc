@@ -6,6 +6,7 @@
 // stack that looks as if the kernel had built it.
 #include "signals.h"
 
+#include "async.h"
 #include "handlers.h"
 #include "signal_frame.h"
 #include "turn.h"
@@ -65,7 +66,7 @@ void enter_handler(Thread& t, Frame& frame, int signal, const SignalInfo& info, 
 
 /// A call was interrupted: what the program sees depends on the handler that runs now.
 void settle_restart(Frame& frame, u64 action_flags) {
-  if ((long)frame.rax != kRestart) return;
+  if (frame.full || (long)frame.rax != kRestart) return;
   if (action_flags & kRestartFlag) {
     // Enter the runtime again with the same call, once the handler is done.
     frame.rax = frame.number;
@@ -128,6 +129,7 @@ void sync_kernel_mask(Thread& t) {
     // In replay nothing from outside concerns the program.
     mask = g.replay ? ~u64{0} : t.signals.mask | captured;
     mask &= ~(kSynchronous | signal_bit(kSys));
+    if (!(captured & signal_bit(kInterruptSignal))) mask &= ~signal_bit(kInterruptSignal);
     sys(__NR_rt_sigprocmask, 2, &mask, 0, 8);
   } while (captured != load(t.signals.captured));
   update_interrupt(t);
@@ -204,6 +206,7 @@ namespace {
     if (!read_signal(t, recorded, info)) end_of_log(t);
     if (recorded != signal) diverge(t, "another fault", recorded, signal);
     enter_handler(t, frame, signal, info, &fault);
+    prepare_async(t, frame);
     runtime_leave(&frame);
   }
   if (fatal) {
@@ -241,6 +244,7 @@ void on_signal(int signal, SignalInfo* info, KernelFrame* kernel) {
       context.rip = (u64)runtime_copy_fault;
       return;
     }
+    if (signal == 5 && on_breakpoint(t, context)) return;
     if (in_runtime(context.rip)) {
       // Our own bug, or the program's memory vanished under us.
       report_own_fault(t, signal, context.rip, context.cr2);
@@ -256,8 +260,12 @@ void on_signal(int signal, SignalInfo* info, KernelFrame* kernel) {
     context.flags &= ~u64{0x500};
     return;
   }
+  if (is_interruption(signal, *info)) {
+    on_interruption(t, context);
+    return;
+  }
   KernelAction& action = t.process->actions.of[signal];
-  if (action.handler == kIgnore) return;
+  if (action.handler == kIgnore || (action.handler == kDefault && signal == kInterruptSignal)) return;
   if (action.handler == kDefault) {
     // Only synchronous signals have our handler without one of the program's.
     set_kernel_action(signal, kDefault, 0);
@@ -269,6 +277,7 @@ void on_signal(int signal, SignalInfo* info, KernelFrame* kernel) {
   __atomic_fetch_or(&s.captured, signal_bit(signal), __ATOMIC_ACQ_REL);
   kernel->mask |= signal_bit(signal);
   update_interrupt(t);
+  if (t.interrupt && !in_runtime(context.rip)) interrupt_soon(t);
   if (t.interrupt && context.rip >= (u64)runtime_window_begin && context.rip < (u64)runtime_window_end)
     context.rip = (u64)runtime_window_abort;
 }
@@ -277,6 +286,11 @@ void on_signal(int signal, SignalInfo* info, KernelFrame* kernel) {
 void on_dispatch(int, SignalInfo* info, KernelFrame* kernel) {
   KernelContext& context = kernel->context;
   if (info->code != 2) return;  // SYS_USER_DISPATCH; anything else is not for us
+  if (context.rsp >= kSlotsBase && context.rsp < kSlotsBase + 65536 * kSlotSize) {
+    // The kernel's vDSO, called by ourselves, does not know this clock.
+    context.rax = (u64)sys6((long)context.rax, context.rdi, context.rsi, context.rdx, context.r10, context.r8, context.r9);
+    return;
+  }
   context.rcx = context.rip;
   context.r11 = context.flags;
   context.rip = (u64)runtime_entry_syscall;
@@ -287,6 +301,7 @@ void on_dispatch(int, SignalInfo* info, KernelFrame* kernel) {
 void install_fault_handlers() {
   for (int signal = 1; signal <= 64; ++signal)
     if (is_synchronous(signal)) set_kernel_action(signal, (u64)on_signal, kSigInfo | kOnStack);
+  set_kernel_action(kInterruptSignal, (u64)on_signal, kSigInfo | kOnStack);
   set_kernel_action(kSys, (u64)on_dispatch, kSigInfo | kOnStack | kNoDefer);
 }
 
@@ -322,7 +337,7 @@ long handle_sigaction(Call& c) {
   if (c.a[1]) {
     action = wanted;
     action.mask &= ~kNeverBlocked;
-    if (!g.replay && signal != kSys && !is_synchronous(signal)) {
+    if (!g.replay && signal != kSys && signal != kInterruptSignal && !is_synchronous(signal)) {
       u64 kept = wanted.flags & 3;  // SA_NOCLDSTOP, SA_NOCLDWAIT
       if (wanted.handler <= kIgnore) set_kernel_action(signal, wanted.handler, kept);
       else set_kernel_action(signal, (u64)on_signal, kSigInfo | kOnStack | kept);

@@ -90,12 +90,17 @@ void map_feed(Thread& t) {
   if (!log.data.base) log.data.at = log.data.end = 0;
 }
 
+void expect_replay_thread(u32 process, u32 thread) {
+  auto& slot = g.stage.thread(g.stage.process(process).first_thread + thread - 1);
+  store(slot.state, (u32)stage::ThreadState::kRunning);
+  add(g.stage.header().live_threads, 1u);
+}
+
 void begin_replay_thread(Thread& t) {
   t.log = Log{};
   auto& slot = slot_of(t);
-  slot.tid = (u32)sys(__NR_gettid);
-  store(slot.state, (u32)stage::ThreadState::kRunning);
-  add(g.stage.header().live_threads, 1u);
+  if (load(slot.state) == (u32)stage::ThreadState::kNone) expect_replay_thread(t.process->number, t.number);
+  store(slot.tid, (u32)sys(__NR_gettid));
   map_feed(t);
   Log& log = t.log;
   if (log.at_end()) end_of_log(t);

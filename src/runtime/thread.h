@@ -5,6 +5,7 @@
 // memory but is a process of its own: it gets a slot and a Process of its own too.
 #pragma once
 
+#include "async_state.h"
 #include "fds.h"
 #include "frame.h"
 #include "log.h"
@@ -34,6 +35,7 @@ struct Process {
   bool recorded_exit;     ///< an exit_group is already in the log
   bool outside;           ///< recording of this process has ended; it goes on natively
   bool vforked;           ///< shares its parent's memory
+  bool shares;            ///< has memory that its children will share
   u32 group;              ///< of the turn
   u64 brk_start, brk_end;
   u64 exec_count;
@@ -64,6 +66,9 @@ struct Thread {
   Frame start_frame;      ///< a new thread: the registers it begins with
   u32 parent_process, parent_thread;
   u64 parent_event, child_set_tid;
+  u64 shared_object;      ///< of the file being mapped
+  u32 timer;              ///< + 1; see interrupt_soon
+  AsyncState async;
   u32 passed_count;       ///< descriptors that came with the message being received
   Fd passed[256];
   ThreadSignals signals;
@@ -112,6 +117,8 @@ void arm_dispatch();
 
 /// Record: a thread's first item.
 void record_start(Thread& t, u32 parent_process, u32 parent_thread, u64 parent_event, u8 flags);
+/// Replay: a thread is about to exist; said by its creator, so that nobody thinks that all others wait for nothing.
+void expect_replay_thread(u32 process, u32 thread);
 /// Replay: opens a thread's streams and reads its first item.
 void begin_replay_thread(Thread& t);
 void map_feed(Thread& t);

@@ -1,6 +1,7 @@
 #include "turn.h"
 
 #include "call.h"
+#include "text.h"
 #include "waits.h"
 
 namespace pastcone::runtime {
@@ -26,19 +27,46 @@ void write_turn(Thread& t, u64 number, bool after) {
   log.commit();
 }
 
+/// Killed, but perhaps not yet waited for by its parent.
+bool is_gone(u32 tid) {
+  char path[40], text[300];
+  Text(path, sizeof path) << "/proc/" << tid << "/stat";
+  long fd = sys(__NR_open, path, 02000000, 0);
+  if (is_error(fd)) return fd == -ENOENT;
+  long n = sys(__NR_read, fd, text, sizeof text - 1);
+  sys(__NR_close, fd);
+  if (n <= 0) return true;
+  text[n] = 0;
+  char* end = text + n;
+  while (end > text && *end != ')') --end;
+  return end[0] == ')' && (end[2] == 'Z' || end[2] == 'X');
+}
+
 /// Gets the turn; true if somebody else had it since.
 bool get_turn(Thread& t) {
-  stage::Group& group = group_of(t);
-  while (!swap_if(group.owner, 0u, t.tid)) {
+  for (;;) {
+    stage::Group& group = group_of(t);
+    if (u32 merged = load(group.merged)) {  // our group has become part of a larger one
+      t.process->group = merged - 1;
+      continue;
+    }
+    if (swap_if(group.owner, 0u, t.tid)) {
+      if (!load(group.merged)) break;
+      store(group.owner, 0u);
+      continue;
+    }
     u32 owner = load(group.owner);
     if (!owner) continue;
     add(group.waiters, 1);
     Timespec wait{0, 50'000'000};
     long result = futex_wait(group.owner, owner, &wait);
     add(group.waiters, -1);
-    // A holder that was killed cannot give it back.
-    if (result == -ETIMEDOUT && sys(__NR_tkill, owner, 0) == -ESRCH && swap_if(group.owner, owner, t.tid)) break;
+    if (result != -ETIMEDOUT || load(group.owner) != owner) continue;
+    // A holder that was killed cannot give it back; one that computes without calls must be interrupted.
+    if (is_gone(owner)) swap_if(group.owner, owner, 0u);
+    else interrupt_holder(owner);
   }
+  stage::Group& group = group_of(t);
   t.has_turn = true;
   t.slice_start = ticks();
   if (group.last == t.tid) return false;
@@ -52,19 +80,41 @@ bool get_turn(Thread& t) {
 void become_serial(Process& p) {
   if (p.serial) return;
   p.serial = true;
-  if (!p.group) p.group = p.number;
+  p.group = p.number;
   stage::Group& group = g.stage.group(p.group);
   Thread& t = current();
-  if (g.replay) {
-    group.owner = t.tid;
-    group.number = 1;
-  } else {
-    group.owner = t.tid;
-    group.last = t.tid;
-    group.number = 1;
-  }
+  group.owner = t.tid;
+  group.last = t.tid;
+  group.number = 1;
+  add(group.members, 1u);
   t.has_turn = true;
   t.slice_start = ticks();
+  if (g.replay) publish(group.futex);  // who joins this group later may already wait for it
+}
+
+void join_group(Thread& t, u32 number) {
+  Process& p = *t.process;
+  if (p.serial && p.group == number) return;
+  add(g.stage.group(number).members, 1u);
+  if (p.serial) {
+    // Everybody who waits for our turn has to wait for the other one from now on.
+    stage::Group& old = group_of(t);
+    store(old.merged, number + 1);
+    t.has_turn = false;
+    store(old.owner, 0u);
+    futex_wake(old.owner);
+  }
+  p.serial = true;
+  p.group = number;
+  acquire_turn(t);
+}
+
+void leave_group(Thread& t) {
+  Process& p = *t.process;
+  if (!p.serial || !t.has_turn) return;
+  stage::Group& group = group_of(t);
+  // Alone: our other threads must not run on while the process ends.
+  if (add(group.members, -1) > 1) give_back_turn(t);
 }
 
 void release_turn(Thread& t) {
@@ -99,14 +149,15 @@ void end_slice(Thread& t) {
 namespace {
 void take_turn_number(Thread& t, u32 group_number, u64 number) {
   stage::Group& group = g.stage.group(group_number);
-  if (t.has_turn) {
-    t.has_turn = false;
-    if (!swap_if(group.owner, t.tid, 0u)) diverge(t, "gives back a turn it does not have", t.tid, group.owner);
-    publish(group.futex);
+  give_back_turn(t);
+  t.process->serial = true;
+  if (t.process->group != group_number) {
+    t.process->group = group_number;
+    add(group.members, 1u);
   }
   wait_for(t, group.futex, stage::WaitKind::kTurn, group_number, number,
            [&] { return load(group.number) == number - 1 && !load(group.owner); });
-  if (!swap_if(group.owner, 0u, t.tid)) diverge(t, "takes a turn that is not free", (i64)number, group.owner);
+  store(group.owner, t.tid);
   store(group.number, number);
   t.has_turn = true;
 }

@@ -25,5 +25,8 @@ void end_slice(Thread& t);               ///< record: at the end of a call, if o
 void take_recorded_turn(Thread& t);      ///< replay: if kTurn is next, waits for it
 void take_recorded_turn_after(Thread& t);///< replay: the same for kTurnAfter
 void give_back_turn(Thread& t);          ///< the thread ends; both modes
+void join_group(Thread& t, u32 number);  ///< record: the process shares memory with that group from now on
+void leave_group(Thread& t);             ///< the process ends or executes a program; both modes
+void interrupt_holder(u32 tid);          ///< async.cc
 
 }  // namespace pastcone::runtime

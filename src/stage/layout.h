@@ -48,7 +48,7 @@ struct Header {
   uint64_t closed_chunks;   ///< the same
 
   uint32_t output_lock;     ///< owner's tid; orders writes to the program's standard output and error
-  uint32_t output_pad;
+  uint32_t share_lock;      ///< owner's tid; while finding out which group a shared file belongs to
   uint64_t output_order;    ///< how many such writes there were, and
   uint64_t output_position; ///< how many bytes
 
@@ -118,7 +118,7 @@ struct Connection {
   Direction direction[2];
   uint32_t futex;     ///< replay: bumped when bytes arrive
   uint32_t waiters;
-  uint32_t pad[2];
+  uint32_t shared[2]; ///< each end: has ever been held more than once, so positions are written down
 };
 
 enum class ConnectionKind : uint32_t { kNone = 0, kPipe = 1, kStream = 2, kDatagram = 3, kSequence = 4 };

@@ -108,7 +108,7 @@ enum class Shape : uint8_t {
   kReceive = 3, ///< varint channel, zigzag result. The bytes come from the channel's sender
   kFile = 4,    ///< varint file id, varint position, zigzag result. The bytes come from the file
   kCreate = 5,  ///< zigzag result, varint process, varint thread. Written before the call, result by kCorrect if it failed
-  kAddress = 6, ///< varint result (an address, or a negated error), varint file id or 0
+  kAddress = 6, ///< varint result (an address, or a negated error), varint file id * 2 + (1 if its patched copy is mapped), or 0
   kMessage = 7, ///< varint channel, zigzag result, payload: as kReceive, with addresses and descriptors passed along
   kOpen = 8,    ///< varint channel + 1 that this end sends on (0: not a connection), zigzag result, payload
   kCount = 9,
@@ -146,12 +146,14 @@ struct ExecInfo {
   uint32_t strings;           ///< bytes of all the strings
   uint32_t program_file;      ///< file ids
   uint32_t interpreter_file;  ///< 0: none (a static program)
+  uint32_t patched;           ///< 1: the program's, 2: the interpreter's patched copy was mapped
+  uint32_t reserved;
   uint64_t program_base, interpreter_base, entry, stack_top;
   uint64_t brk;
   uint64_t ignored, blocked;  ///< signals, bit n - 1 for signal n: ignored, and masked, from the start
   uint8_t random[16];         ///< what AT_RANDOM points to
 };
-static_assert(sizeof(ExecInfo) == 96);
+static_assert(sizeof(ExecInfo) == 104);
 
 /// Payload of kAsync: the registers in the order of abi SavedRegisters, then rip and a digest of the stack's top.
 struct AsyncPoint {

@@ -13,14 +13,15 @@ struct Item {
   format::Op op = format::Op::kNone;             ///< the one-byte codes of frequent calls appear as kCall
   format::Shape shape = format::Shape::kResult;  ///< of kCall
   uint8_t check = 0;                             ///< where the format has one
-  uint8_t flags = 0;   ///< kStart: kStart…; kOutput: the fd; kRandom: the carry flag
-  uint32_t call = 0;   ///< of kCall: the system call's number
+  uint8_t flags = 0;  ///< kStart: kStart…; kOutput: the fd; kRandom: the carry flag; kAddress: 1, a patched
+                      ///< copy is mapped
+  uint32_t call = 0;  ///< of kCall: the system call's number
   uint64_t event = 0;  ///< its number in the thread, from 1; 0: not an event
 
   /// kCall, kCorrect: the result (kSend: the length, for that is what is expected); kThreadExit, kExitGroup:
   /// the code.
   int64_t result = 0;
-  uint64_t channel = 0;       ///< kSend, kReceive
+  uint64_t channel = 0;       ///< kSend, kReceive, kMessage; kOpen: as stored, channel + 1 or 0
   uint64_t length = 0;        ///< kSend
   uint64_t file = 0;          ///< kFile (op and shape): the id; kAddress: the id, or 0
   uint64_t position = 0;      ///< kFile (shape): in the file; kOffset: in the channel; kOutput: in all output

@@ -98,6 +98,8 @@ class StreamReader::Decoder {
       case Shape::kAddress:
         item_.result = static_cast<int64_t>(varint());
         item_.file = varint();
+        item_.flags = item_.file & 1;
+        item_.file >>= 1;
         break;
       case Shape::kMessage:
         item_.channel = varint();

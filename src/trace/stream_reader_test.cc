@@ -71,7 +71,7 @@ TEST_P(EveryItem, IsReadBack) {
   for (const Item& item : items) {
     if (item.is_call()) calls.push_back(item);
   }
-  ASSERT_EQ(calls.size(), 14u);
+  ASSERT_EQ(calls.size(), 17u);
   for (const Item& call : calls) EXPECT_EQ(call.check, 0xc5);
   EXPECT_EQ(calls[0].call, 3u);
   EXPECT_EQ(calls[1].call, 9999u);
@@ -89,8 +89,17 @@ TEST_P(EveryItem, IsReadBack) {
   EXPECT_EQ(calls[10].result, 4713);
   EXPECT_EQ(calls[11].result, 0x7ffff7a00000);
   EXPECT_EQ(calls[11].file, 3u);
+  EXPECT_EQ(calls[11].flags, 1);
   EXPECT_EQ(calls[12].file, 0u);
+  EXPECT_EQ(calls[12].flags, 0);
   EXPECT_EQ(calls[13].result, -12);
+  EXPECT_EQ(calls[14].shape, Shape::kMessage);
+  EXPECT_EQ(calls[14].channel, 13u);
+  EXPECT_EQ(calls[14].payload_length, 7u);
+  EXPECT_EQ(calls[15].shape, Shape::kOpen);
+  EXPECT_EQ(calls[15].channel, 15u);
+  EXPECT_EQ(calls[16].channel, 0u);
+  EXPECT_EQ(calls[16].result, -24);
 
   EXPECT_EQ(find(items, Op::kRealtime, 1).time, 1'700'000'000'123'456'794);
   EXPECT_EQ(find(items, Op::kMonotonic).time, 123'456'789'012);
@@ -167,11 +176,11 @@ TEST(StreamReader, RefusesNonsense) {
     return first_error(RecordingBuilder().packed(stream));
   };
   const std::string kNonsense = "p1 is damaged after event 1: what follows is not an event";
-  EXPECT_EQ(after_one({0}), kNonsense);                 // kNone
-  EXPECT_EQ(after_one({0x1f}), kNonsense);              // no such op
-  EXPECT_EQ(after_one({0xff}), kNonsense);              // beyond the frequent calls
-  EXPECT_EQ(after_one({0x11, 1, 7, 0, 0}), kNonsense);  // no such shape
-  EXPECT_EQ(after_one({0x25}), kNonsense);              // cut off
+  EXPECT_EQ(after_one({0}), kNonsense);     // kNone
+  EXPECT_EQ(after_one({0x1f}), kNonsense);  // no such op
+  EXPECT_EQ(after_one({0xff}), kNonsense);  // beyond the frequent calls
+  EXPECT_EQ(after_one({0x11, 1, static_cast<uint8_t>(Shape::kCount), 0, 0}), kNonsense);  // no such shape
+  EXPECT_EQ(after_one({0x25}), kNonsense);                                                // cut off
   EXPECT_EQ(after_one({0x25, 0x80, 0x80}), kNonsense);  // cut off in a varint
   EXPECT_EQ(after_one({0x08, 255, 255, 255, 255, 255, 255, 255, 255, 255, 2}), kNonsense);  // 65 bits
   EXPECT_EQ(after_one({0x11, 255, 255, 255, 255, 127, 0, 0, 0}), kNonsense);  // a call number beyond 32 bits

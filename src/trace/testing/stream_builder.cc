@@ -131,10 +131,30 @@ StreamBuilder& StreamBuilder::create(uint32_t call, int64_t value, ThreadId crea
   return end();
 }
 
-StreamBuilder& StreamBuilder::address(uint32_t call, uint64_t value, uint64_t file) {
+StreamBuilder& StreamBuilder::address(uint32_t call, uint64_t value, uint64_t file, bool patched) {
   begin_call(call, Shape::kAddress);
   item_.varint(value);
-  item_.varint(file == 0 ? 0 : file + 1);
+  item_.varint(file * 2 + (patched ? 1 : 0));
+  item_.u8(kCheck);
+  return end();
+}
+
+StreamBuilder& StreamBuilder::message(uint32_t call, uint64_t channel, int64_t value,
+                                      std::string_view bytes) {
+  begin_call(call, Shape::kMessage);
+  item_.varint(channel);
+  item_.zigzag(value);
+  payload(bytes);
+  item_.u8(kCheck);
+  return end();
+}
+
+StreamBuilder& StreamBuilder::open(uint32_t call, std::optional<uint64_t> channel, int64_t value,
+                                   std::string_view bytes) {
+  begin_call(call, Shape::kOpen);
+  item_.varint(channel ? *channel + 1 : 0);
+  item_.zigzag(value);
+  payload(bytes);
   item_.u8(kCheck);
   return end();
 }
@@ -312,9 +332,12 @@ StreamBuilder every_item(ThreadId thread, uint32_t room) {
       .read_file(0, 3, 4096, 200)
       .create(56, 4712, ThreadId(thread.process(), 2))
       .create(57, 4713, ThreadId(ProcessId(2), 1))
-      .address(9, 0x7ffff7a00000, 3)
+      .address(9, 0x7ffff7a00000, 3, true)
       .address(12, 0x555555600000, 0)
       .address(9, static_cast<uint64_t>(-12), 0)
+      .message(47, 13, 45, "address")
+      .open(288, 14, 5, "peer")
+      .open(293, std::nullopt, -24, "")
       .realtime(kNow + 10)
       .realtime(kNow + 5)
       .monotonic(123'456'789'012)

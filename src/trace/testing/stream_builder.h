@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -34,7 +35,9 @@ class StreamBuilder {
   StreamBuilder& receive(uint32_t call, uint64_t channel, int64_t value);
   StreamBuilder& read_file(uint32_t call, uint64_t file, uint64_t position, int64_t value);
   StreamBuilder& create(uint32_t call, int64_t value, ThreadId created);
-  StreamBuilder& address(uint32_t call, uint64_t value, uint64_t file);
+  StreamBuilder& address(uint32_t call, uint64_t value, uint64_t file, bool patched = false);
+  StreamBuilder& message(uint32_t call, uint64_t channel, int64_t value, std::string_view bytes);
+  StreamBuilder& open(uint32_t call, std::optional<uint64_t> channel, int64_t value, std::string_view bytes);
   StreamBuilder& correct(int64_t value);
   StreamBuilder& realtime(int64_t ns);
   StreamBuilder& monotonic(int64_t ns);

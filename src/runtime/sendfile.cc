@@ -1,0 +1,67 @@
+// sendfile, as reading and sending: the kernel's own copy would leave no trace of the bytes.
+#include "channels.h"
+#include "handlers.h"
+
+namespace pastcone::runtime {
+namespace {
+
+constexpr u64 kPiece = 128 * 1024;
+
+void piece_outs(Exchange& x, const u64* a, long result) {
+  if (result > 0) x.out(a[5], (u64)result);
+}
+
+/// Reads up to n bytes of the file into `buffer`; one event, with the bytes.
+long read_piece(Call& c, char* buffer, u64 n) {
+  Call piece = c;
+  piece.a[5] = (u64)buffer;
+  if (g.replay) return replay_result(piece, piece_outs);
+  i64 offset = 0;
+  long result;
+  if (c.a[2]) {
+    result = read_memory(offset, c.a[2]) ? sys(__NR_pread64, c.a[1], buffer, n, offset) : -EFAULT;
+  } else {
+    result = sys(__NR_pread64, c.a[1], buffer, n, sys(__NR_lseek, c.a[1], 0, 1));
+  }
+  record_result(piece, result, piece_outs);
+  return result;
+}
+
+/// The file's position moves by what was sent, not by what was read.
+void advance(Call& c, u64 n) {
+  if (c.a[2]) {
+    i64 offset = 0;
+    read_memory(offset, c.a[2]);
+    offset += (i64)n;
+    write_memory(c.a[2], &offset, 8);
+  } else if (!g.replay) {
+    sys(__NR_lseek, c.a[1], n, 1);
+  }
+}
+
+long write_piece(Call& c, char* buffer, u64 n) {
+  Call write{c.t, c.frame, __NR_write, call_table[__NR_write], {c.a[0], (u64)buffer, n, 0, 0, 0}};
+  return handle_write(write);
+}
+
+}  // namespace
+
+long handle_sendfile(Call& c) {
+  Fd to = get_fd(c.fd());
+  if (to.kind != FdKind::kConnection && to.kind != FdKind::kOutput) return logged(c, raw_blocking, c.info.outs);
+  auto* buffer = (char*)far_map(kPiece, kProtRead | kProtWrite, kMapPrivate | kMapAnonymous, -1, 0);
+  u64 done = 0;
+  long result = 0;
+  while (done < c.a[3]) {
+    long got = read_piece(c, buffer, min(c.a[3] - done, kPiece));
+    result = got <= 0 ? got : write_piece(c, buffer, (u64)got);
+    if (result <= 0) break;
+    advance(c, (u64)result);
+    done += (u64)result;
+    if (result < got) break;  // the socket is full
+  }
+  far_unmap(buffer, kPiece);
+  return done ? (long)done : result;
+}
+
+}  // namespace pastcone::runtime
