@@ -29,7 +29,7 @@ int64_t changed_ns(const Path& path) {
 }
 
 /// Bytes of a file; of `live`, whose space is taken in advance, what it has of the disk.
-uint64_t file_size(const Path& path) {
+uint64_t bytes_of(const Path& path) {
   struct stat info {};
   if (lstat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return 0;
   return static_cast<uint64_t>(path.filename() == kLiveName ? info.st_blocks * 512 : info.st_size);
@@ -115,11 +115,11 @@ RecordingSizes recording_sizes(const Path& directory) {
     std::string name = entry->path().filename().native();
     (name == kPackName   ? sizes.pack
      : name == kLiveName ? sizes.live
-                         : sizes.other) += file_size(entry->path());
+                         : sizes.other) += bytes_of(entry->path());
   }
   for (fs::directory_iterator entry(directory / kFilesFolder, error), end; entry != end && !error;
        entry.increment(error)) {
-    sizes.files += file_size(entry->path());
+    sizes.files += bytes_of(entry->path());
   }
   return sizes;
 }

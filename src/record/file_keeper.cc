@@ -61,7 +61,7 @@ bool belongs_to_system(const Path& path, const struct stat& info) {
 Result<FileKeeper> FileKeeper::create(const SharedStage& stage, const Path& recording, PatchCache patches,
                                       bool patch, Breathe breathe) {
   Path cache = TRY(cache_directory());
-  TRY_STATUS(make_directories(cache));
+  TRY_STATUS(make_directories(cache, 0755));
   if (patch) TRY_STATUS(patches.prepare());
   TRY_STATUS(make_directories(recording / kFilesFolder));
   FileTableWriter table = TRY(FileTableWriter::open(recording));

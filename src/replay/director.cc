@@ -106,9 +106,9 @@ Status Director::prepare(const Recording& recording, const record::PatchCache& p
   stage::View view = stage_.view();
   TRY_STATUS(fill_file_table(recording, view, patches));
   feed_ = TRY(write_feed(recording, view, layout_));
-  store_ = TRY(temporary_file("the channel store"));
-  output_ = TRY(temporary_file("the output of the replay"));
   uint64_t store_size = lay_out_store(run_, view);
+  store_ = TRY(temporary_file("the channel store", store_size));
+  output_ = TRY(temporary_file("the output of the replay", run_.output_bytes));
   if (ftruncate(store_.get(), static_cast<off_t>(store_size)) != 0) {
     return fail("cannot create a channel store of {} MB: {}; set TMPDIR to a file system that can hold it",
                 store_size >> 20, errno_message(errno));

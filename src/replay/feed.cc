@@ -1,12 +1,9 @@
 #include "pastcone/replay/feed.h"
 
-#include <fcntl.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <memory>
 #include <tuple>
 #include <vector>
 
@@ -80,19 +77,21 @@ Result<FeedLayout> lay_out_feed(const Recording& recording, const RunSummary& ru
 }
 
 Result<UniqueFd> write_feed(const Recording& recording, const stage::View& stage, const FeedLayout& layout) {
-  UniqueFd fd = TRY(temporary_file("the feed of the replay"));
-  if (layout.size == 0) return fd;
-  // Space first: a full disk is then an error, not a SIGBUS.
-  if (int error = posix_fallocate(fd.get(), 0, static_cast<off_t>(layout.size)); error != 0) {
+  UniqueFd fd = TRY(temporary_file("the feed of the replay", layout.size));
+  auto failed = [&layout] {
     return fail("cannot unpack the recording ({} MB): {}; set TMPDIR to a directory with room",
-                layout.size >> 20, errno_message(error));
-  }
-  void* base = mmap(nullptr, layout.size, PROT_READ | PROT_WRITE, MAP_SHARED, fd.get(), 0);
-  if (base == MAP_FAILED) return fail("cannot map the feed of the replay: {}", errno_message(errno));
-  auto unmap = [&layout](void* memory) { munmap(memory, layout.size); };
-  std::unique_ptr<void, decltype(unmap)> mapped(base, unmap);
+                layout.size >> 20, errno_message(errno));
+  };
+  if (ftruncate(fd.get(), static_cast<off_t>(layout.size)) != 0) return failed();
+  Bytes bytes(format::kChunkRoom);
   for (const Move& move : moves(recording, stage)) {
-    TRY_STATUS(recording.read_chunk(*move.chunk, static_cast<uint8_t*>(base) + move.to));
+    TRY_STATUS(recording.read_chunk(*move.chunk, bytes.data()));
+    for (uint32_t done = 0; done < move.chunk->used;) {
+      ssize_t written =
+          pwrite(fd.get(), bytes.data() + done, move.chunk->used - done, static_cast<off_t>(move.to + done));
+      if (written < 0 && errno != EINTR) return failed();
+      if (written > 0) done += static_cast<uint32_t>(written);
+    }
   }
   return fd;
 }

@@ -1,5 +1,6 @@
 #include "pastcone/replay/feed.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -95,8 +96,16 @@ TEST_F(Feed, ChannelsLieApartInTheStore) {
   EXPECT_EQ(view_.connection(2).direction[1].store_offset, 4096u * 3);
 }
 
+TEST(TemporaryFile, ALargeOneIsOnDisk) {
+  for (uint64_t size : {uint64_t{1}, uint64_t{1} << 60}) {
+    UniqueFd file = temporary_file("a test", size).value();
+    EXPECT_EQ(pwrite(file.get(), "x", 1, 1 << 30), 1);
+    EXPECT_EQ(fcntl(file.get(), F_GETFD), FD_CLOEXEC);
+  }
+}
+
 TEST_F(Feed, OutputIsPrintedInOrderAsSoonAsItIsThere) {
-  UniqueFd file = temporary_file("a test").value();
+  UniqueFd file = temporary_file("a test", 11).value();
   ASSERT_EQ(pwrite(file.get(), "onetwothree", 11, 0), 11);
   auto done = [this](uint64_t order, uint64_t position, uint32_t length) {
     view_.output(order).position = position;

@@ -64,6 +64,7 @@ bool ThreadScan::take(const Item& item, RunSummary& run) {
       break;
     case Op::kOutput:
       run.outputs.push_back(item.number);
+      run.output_bytes = std::max(run.output_bytes, item.position);
       break;
     case Op::kTurn:
     case Op::kTurnAfter:

@@ -23,6 +23,7 @@ struct RunSummary {
   std::map<ThreadId, ThreadSummary> threads;
   std::vector<uint64_t> channels;  ///< by channel: so many bytes are received at most
   std::vector<uint64_t> outputs;   ///< the numbers of all writes to standard output and error, in order
+  uint64_t output_bytes = 0;       ///< before the last of them
   uint32_t last_connection = 0;    ///< highest ids that occur
   uint32_t last_group = 0;
   uint64_t events = 0;

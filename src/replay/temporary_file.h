@@ -8,7 +8,8 @@
 
 namespace pastcone::replay {
 
-/// In $TMPDIR or /tmp, empty. `what` is for the message.
-Result<UniqueFd> temporary_file(const char* what);
+/// An empty file that `size` bytes will be written to. In memory if that is a small part of it, else in
+/// $TMPDIR or /tmp. `what` is for the message.
+Result<UniqueFd> temporary_file(const char* what, uint64_t size);
 
 }  // namespace pastcone::replay

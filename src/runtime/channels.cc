@@ -8,7 +8,8 @@ namespace {
 
 constexpr long kAgain = -1011;          ///< in the log: it would have blocked, and was tried again
 constexpr long kContinue = -0x100000;   ///< kContinue - n: n bytes went, the rest was tried again
-constexpr u64 kPeek = 2, kDontWait = 0x40, kTruncate = 0x20;
+constexpr u64 kPeek = 2, kDontWait = 0x40, kWaitAll = 0x100;
+constexpr int kReceiveTimeout = 20, kSendTimeout = 21;  // SO_RCVTIMEO, SO_SNDTIMEO
 
 bool is_socket_call(u32 number) {
   return number == __NR_sendto || number == __NR_recvfrom || number == __NR_sendmsg || number == __NR_recvmsg ||
@@ -23,6 +24,20 @@ u64 message_flags(Call& c) {
   }
 }
 
+/// The lock of an end that other processes hold too.
+class OptionalLock {
+ public:
+  OptionalLock(u32* word, u32 tid) : word_(word) {
+    if (word) lock_shared(*word, tid);
+  }
+  ~OptionalLock() {
+    if (word_) unlock_shared(*word_);
+  }
+
+ private:
+  u32* word_;
+};
+
 bool is_shared(const Fd& fd) { return load(g.stage.connection(fd.object).holders[fd.end]) > 1; }
 
 /// Several processes have used this end, now or before: which bytes are ours cannot be told from our own calls.
@@ -30,6 +45,17 @@ bool needs_position(const Fd& fd) { return load(g.stage.connection(fd.object).sh
 
 bool is_nonblocking(Call& c) {
   return (message_flags(c) & kDontWait) || (sys(__NR_fcntl, c.fd(), 3, 0) & 04000);
+}
+
+/// Waits until the descriptor is ready, with the turn given up. 1: it is; 0: the socket's own time limit is over; -EINTR.
+long wait_ready(Call& c, u16 events, int timeout_option) {
+  struct { i64 seconds, microseconds; } limit{};
+  u32 length = sizeof limit;
+  i64 timeout = -1;
+  if (!sys(__NR_getsockopt, c.fd(), 1, timeout_option, &limit, &length) && (limit.seconds || limit.microseconds))
+    timeout = limit.seconds * 1000 + (limit.microseconds + 999) / 1000;
+  struct { i32 fd; u16 events, revents; } ready{(i32)c.fd(), events, 0};
+  return blocking(c.t, __NR_poll, (u64)&ready, 1, (u64)timeout);
 }
 
 void write_offset(Log& log, u64 position) {
@@ -47,13 +73,13 @@ bool read_offset(Thread& t, u64& position) {
 }
 
 /// The call for just one of a list of messages.
-long send_once(Call& c, bool may_wait, bool shared, const Buffers& buffers) {
+long send_once(Call& c, bool may_wait, bool resumed, const Buffers& buffers) {
   if (c.number == __NR_sendmmsg) {
     return may_wait ? blocking(c.t, __NR_sendmsg, c.a[0], c.a[1], c.a[3])
                     : sys(__NR_sendmsg, c.a[0], c.a[1], c.a[3] | kDontWait);
   }
   if (may_wait) return raw_blocking(c);
-  if (!shared) return raw(c);
+  if (!resumed && (get_fd(c.fd()).flags & kFdNonBlocking)) return raw(c);
   if (c.number == __NR_sendmsg) return sys(__NR_sendmsg, c.a[0], c.a[1], c.a[2] | kDontWait);
   // Only the rest of what the program gave, and without waiting.
   Iovec rest[16];
@@ -81,42 +107,40 @@ void write_send(Call& c, u32 channel, u64 length) {
 long record_send(Call& c, const Fd& fd, Buffers& buffers) {
   u32 channel = channel_sent(fd);
   auto& direction = direction_sent(fd);
-  u64 length = buffers.total;
-  if (!is_shared(fd)) {
+  bool shared = is_shared(fd);
+  if (!shared && !c.t.process->serial) {
+    u64 length = buffers.total;
     if (needs_position(fd)) write_offset(c.log(), direction.sent);
     write_send(c, channel, length);
-    c.t.head_written = true;
     long result = send_once(c, true, false, buffers);
-    c.t.head_written = false;
     if (result > 0) direction.sent += (u64)result;
     if (result != (long)length) record_correction(c, result);
     return result;
   }
-  bool waits = !is_nonblocking(c);
+  // Others may send here as well, so the turn (and the lock, among processes) is kept while we do, without sleeping.
   u64 done = 0;
   for (;;) {
     long result;
     {
-      SharedLock lock(direction.send_lock, c.t.tid);
-      write_offset(c.log(), direction.sent);
+      OptionalLock lock(shared ? &direction.send_lock : nullptr, c.t.tid);
+      if (needs_position(fd)) write_offset(c.log(), direction.sent);
       write_send(c, channel, buffers.total);
-      result = send_once(c, false, true, buffers);
+      result = send_once(c, false, done > 0, buffers);
       if (result > 0) direction.sent += (u64)result;
-      bool more = waits && (result == -EAGAIN || (result > 0 && (u64)result < buffers.total));
-      if (more) record_correction(c, result > 0 ? kContinue - result : kAgain);
-      else if (result != (long)buffers.total) record_correction(c, result);
-      if (!more) return is_error(result) && done ? (long)done : (long)done + result;
     }
+    bool more = (result == -EAGAIN || (result > 0 && (u64)result < buffers.total)) && !is_nonblocking(c);
+    if (more) record_correction(c, result > 0 ? kContinue - result : kAgain);
+    else if (result != (long)buffers.total) record_correction(c, result);
+    if (!more) return is_error(result) && done ? (long)done : (long)done + result;
     if (result > 0) {
       done += (u64)result;
       buffers.skip((u64)result);
     }
-    struct { i32 fd; u16 events, revents; } ready{(i32)c.fd(), 4, 0};
     c.t.head_written = true;
-    long waited = blocking(c.t, __NR_poll, (u64)&ready, 1, (u64)-1);
+    long ready = wait_ready(c, 4, kSendTimeout);
     c.t.head_written = false;
-    if (waited == -EINTR) {
-      long outcome = done ? (long)done : -EINTR;
+    if (ready <= 0) {
+      long outcome = done ? (long)done : ready ? interrupted(c) : -EAGAIN;
       record_correction(c, outcome);
       return outcome;
     }
@@ -158,7 +182,7 @@ long replay_send(Call& c, const Fd& fd, Buffers& buffers) {
 
 }  // namespace
 
-SharedLock::SharedLock(u32& word, u32 tid) : word_(word) {
+void lock_shared(u32& word, u32 tid) {
   for (int spins = 0; !swap_if(word, 0u, tid); ++spins) {
     if (spins < 100) {
       __builtin_ia32_pause();
@@ -172,9 +196,9 @@ SharedLock::SharedLock(u32& word, u32 tid) : word_(word) {
   }
 }
 
-SharedLock::~SharedLock() {
-  store(word_, 0u);
-  futex_wake(word_, 1);
+void unlock_shared(u32& word) {
+  store(word, 0u);
+  futex_wake(word, 1);
 }
 
 u32 new_connection(stage::ConnectionKind kind, bool claimed) {
@@ -212,6 +236,7 @@ long receive_once(Call& c, bool may_wait, const Buffers& buffers) {
                     : sys(__NR_recvmsg, c.a[0], c.a[1], (flags & 0xffff) | kDontWait);
   }
   if (may_wait) return raw_blocking(c);
+  if (get_fd(c.fd()).flags & kFdNonBlocking) return raw(c);
   if (c.number == __NR_recvmsg) return sys(__NR_recvmsg, c.a[0], c.a[1], flags | kDontWait);
   if (c.number == __NR_recvfrom)
     return sys(__NR_recvfrom, c.a[0], c.a[1], c.a[2], flags | kDontWait, c.a[4], c.a[5]);
@@ -249,25 +274,27 @@ long record_receive(Call& c, const Fd& fd, Buffers& buffers) {
   bool shared = is_shared(fd);
   long result;
   u64 position;
-  if (!shared) {
+  if ((!shared && !c.t.process->serial) || (message_flags(c) & kWaitAll)) {
     result = receive_once(c, true, buffers);
     position = direction.received;
     if (result > 0 && !peek) direction.received += (u64)result;
   } else {
-    bool waits = !is_nonblocking(c);
     for (;;) {
       {
-        SharedLock lock(direction.receive_lock, c.t.tid);
+        OptionalLock lock(shared ? &direction.receive_lock : nullptr, c.t.tid);
         result = receive_once(c, false, buffers);
         position = direction.received;
         if (result > 0 && !peek) direction.received += (u64)result;
       }
-      if (result != -EAGAIN || !waits) break;
-      struct { i32 fd; u16 events, revents; } ready{(i32)c.fd(), 1, 0};
-      if (blocking(c.t, __NR_poll, (u64)&ready, 1, (u64)-1) == -EINTR) {
-        result = interrupted(c);
-        break;
+      if (result != -EAGAIN || is_nonblocking(c)) break;
+      long ready = wait_ready(c, 1, kReceiveTimeout);
+      if (ready > 0) continue;
+      if (ready == -EINTR) result = interrupted(c);
+      if (result == kRestart && !(c.t.signals.captured & ~c.t.signals.mask)) {
+        clear_interrupt(c.t);
+        continue;
       }
+      break;
     }
   }
   bool claimed = load(g.stage.connection(fd.object).claimed) && position + (u64)max(result, 0l) <= load(direction.outside_from);

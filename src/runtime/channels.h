@@ -13,10 +13,12 @@ inline stage::Direction& direction_sent(const Fd& fd) { return g.stage.connectio
 inline stage::Direction& direction_received(const Fd& fd) { return g.stage.connection(fd.object).direction[fd.end ^ 1]; }
 
 /// A lock in shared memory that notices when its owner has died.
+void lock_shared(u32& word, u32 tid);
+void unlock_shared(u32& word);
 class SharedLock {
  public:
-  SharedLock(u32& word, u32 tid);
-  ~SharedLock();
+  SharedLock(u32& word, u32 tid) : word_(word) { lock_shared(word, tid); }
+  ~SharedLock() { unlock_shared(word_); }
 
  private:
   u32& word_;

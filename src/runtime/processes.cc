@@ -300,7 +300,7 @@ long handle_clone(Call& c) {
   Request r = request_of(c);
   if (r.flags & kThread) return create_thread(c, r);
   if ((r.flags & kVm) && !(r.flags & kVfork))
-    return leave_recording(c, format::StopReason::kUnsupportedCall, "clone of a process that shares memory");
+    return logged(c, [](Call&) -> long { return -EPERM; }, nullptr);
   return create_process(c, r);
 }
 

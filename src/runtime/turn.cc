@@ -113,8 +113,9 @@ void leave_group(Thread& t) {
   Process& p = *t.process;
   if (!p.serial || !t.has_turn) return;
   stage::Group& group = group_of(t);
-  // Alone: our other threads must not run on while the process ends.
-  if (add(group.members, -1) > 1) give_back_turn(t);
+  // Alone, our other threads must not run on while the process ends; else somebody may want it, now or later.
+  add(group.members, -1);
+  if (p.shares) give_back_turn(t);
 }
 
 void release_turn(Thread& t) {
