@@ -114,7 +114,7 @@ bool read_all(int fd, void* to, u64 n) {
 /// What the image before this one left for us.
 void take_handoff(Thread& t) {
   Process& p = *t.process;
-  int fd = own_fd(kFdHandoff);
+  int fd = g.handoff_fd;
   HandoffHeader h;
   if (!read_all(fd, &h, sizeof h) || !read_all(fd, target.path, h.strings)) die("its handover is damaged");
   u64 n = strlen(target.path) + 1;
@@ -345,10 +345,7 @@ int open_or_die(const char* path) {
 }
 
 Start load_recorded(Thread& t, bool first) {
-  int fd = own_fd(kFdProgram);
-  Stat s{};
-  bool given = !sys(__NR_fstat, fd, &s);
-  if (!given) fd = open_or_die(target.path);
+  int fd = g.program_fd >= 0 ? g.program_fd : open_or_die(target.path);
   Image program{}, interpreter{};
   char link[64];
   Text(link, sizeof link) << "/proc/self/fd/" << fd;
@@ -393,7 +390,7 @@ void set_name(const char* path) {
 [[noreturn]] void boot_on_stack(void*) {
   Thread& t = *first_thread;
   Process& p = *t.process;
-  bool continued = !is_error(sys(__NR_fcntl, own_fd(kFdHandoff), 1, 0));
+  bool continued = g.handoff_fd >= 0;
   if (continued) {
     take_handoff(t);
     map_log(t);
@@ -454,6 +451,8 @@ extern "C" void runtime_boot(u64* sp) {
   g.fd_base = (int)parse_number(variable);
   ++variable;
   u32 number = (u32)parse_number(variable);
+  g.handoff_fd = *variable == ':' ? (int)parse_number(++variable) : -1;
+  g.program_fd = *variable == ':' ? (int)parse_number(++variable) : -1;
 
   long mapped = sys(__NR_mmap, kStageBase, stage::kStageSize, kProtRead | kProtWrite,
                     kMapShared | kMapFixed | kMapNoReserve, own_fd(stage::kFdStage), 0);
@@ -463,7 +462,6 @@ extern "C" void runtime_boot(u64* sp) {
   if (header.magic != stage::kMagic || header.version != stage::kVersion) die("the stage is of another version");
   g.replay = header.mode == stage::Mode::kReplay;
   g.far_next = kFarBase;
-  if (!sys(__NR_access, "/tmp/pc-list", 0)) header.flags |= 4;  // TEMPORARY
   u64 vdso = k.aux(AT_SYSINFO_EHDR);
   g.vdso_clock_gettime = vdso_symbol(vdso, "__vdso_clock_gettime");
   find_xsave_size();

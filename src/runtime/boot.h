@@ -5,8 +5,6 @@
 
 namespace pastcone::runtime {
 
-inline constexpr int kFdHandoff = stage::kFdCount, kFdProgram = stage::kFdCount + 1;  // after fd_base; not in every image
-
 struct HandoffFd {
   i32 fd;
   Fd entry;

@@ -124,7 +124,7 @@ bool write_all(int fd, const void* from, u64 n) {
   return sys(__NR_write, fd, from, n) == (long)n;
 }
 
-/// Puts everything the next image must know into a pipe that stays open across the exec.
+/// Puts everything the next image must know into a pipe that stays open across the exec; its descriptor, or -errno.
 long prepare_handoff(Call& c, const char* path, const char* name) {
   Thread& t = c.t;
   Process& p = *t.process;
@@ -150,10 +150,13 @@ long prepare_handoff(Call& c, const char* path, const char* name) {
       HandoffFd entry{(i32)i, p.fds.of[i]};
       ok = write_all(ends[1], &entry, sizeof entry);
     }
-  long result = ok ? sys(__NR_dup3, ends[0], own_fd(kFdHandoff), 0) : -ENOMEM;
-  sys(__NR_close, ends[0]);
   sys(__NR_close, ends[1]);
-  return is_error(result) ? result : 0;
+  if (ok) {
+    sys(__NR_fcntl, ends[0], 2, 0);  // not close-on-exec
+    return ends[0];
+  }
+  sys(__NR_close, ends[0]);
+  return -ENOMEM;
 }
 
 /// argv and envp for the runtime: the program's, the script's arguments in front, our variable behind.
@@ -170,7 +173,7 @@ u64 count_pointers(u64 list) {
   return n;
 }
 
-bool make_vectors(Vectors& v, const Program& program, u64 argv, u64 envp, u32 process) {
+bool make_vectors(Vectors& v, const Program& program, u64 argv, u64 envp, u32 process, int handoff) {
   u64 argc = count_pointers(argv), envc = count_pointers(envp);
   v.size = (argc + envc + 20) * 8;
   v.memory = (u64*)far_map(v.size, kProtRead | kProtWrite, kMapPrivate | kMapAnonymous, -1, 0);
@@ -188,17 +191,13 @@ bool make_vectors(Vectors& v, const Program& program, u64 argv, u64 envp, u32 pr
   Text text(v.variable, sizeof v.variable);
   text << stage::kVariable;
   text.decimal((u64)g.fd_base, 5) << ":";
-  text.decimal(process, 7);
+  text.decimal(process, 7) << ":" << handoff;
+  if (program.fd >= 0) text << ":" << program.fd;
   return true;
 }
 
 long execute_runtime(const Vectors& v) {
   return sys(__NR_execveat, own_fd(stage::kFdRuntime), "", v.argv, v.envp, kEmptyPath);
-}
-
-void drop_handoff() {
-  sys(__NR_close, own_fd(kFdHandoff));
-  sys(__NR_close, own_fd(kFdProgram));
 }
 
 /// A program that cannot be recorded runs as it is; what it says to others is from outside.
@@ -234,7 +233,8 @@ long handle_execve(Call& c) {
     Program none;
     const char* word = "replay";
     none.arguments[none.extra++] = word;
-    if (!make_vectors(v, none, 0, 0, c.t.process->number) || prepare_handoff(c, "", ""))
+    long handoff = prepare_handoff(c, "", "");
+    if (is_error(handoff) || !make_vectors(v, none, 0, 0, c.t.process->number, (int)handoff))
       diverge(c.t, "a program cannot be started");
     result = execute_runtime(v);
     diverge(c.t, "a program cannot be started", 0, result);
@@ -261,25 +261,24 @@ long handle_execve(Call& c) {
   long result = resolve(program, directory, path, flags, 0);
   if (at) memcpy(program.script, name, name_text.size() + 1);
   if (!result && program.outside) return execute_natively(c, program);
-  if (!result) {
-    result = sys(__NR_dup3, program.fd, own_fd(kFdProgram), 0);
-    sys(__NR_close, program.fd);
-    if (!is_error(result)) result = make_vectors(v, program, argv, envp, c.t.process->number) ? 0 : -ENOMEM;
-  }
   if (is_error(result)) {
     record_result(c, result);
     return result;
   }
   record_exec_mark(c);
-  result = prepare_handoff(c, path, name);
+  sys(__NR_fcntl, program.fd, 2, 0);  // not close-on-exec
+  long handoff = prepare_handoff(c, path, name);
+  result = is_error(handoff) ? handoff
+           : make_vectors(v, program, argv, envp, c.t.process->number, (int)handoff) ? 0 : -ENOMEM;
   if (!result) {
     u64 mask = c.t.signals.mask;
     sys(__NR_rt_sigprocmask, 2, &mask, 0, 8);
     result = execute_runtime(v);
     sync_kernel_mask(c.t);
   }
-  drop_handoff();
-  far_unmap(v.memory, v.size);
+  if (!is_error(handoff)) sys(__NR_close, handoff);
+  sys(__NR_close, program.fd);
+  if (v.memory) far_unmap(v.memory, v.size);
   record_correction(c, result);
   return result;
 }

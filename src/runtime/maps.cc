@@ -121,6 +121,19 @@ void shared_file_outs(Exchange& x, const u64* a, long result) {
   x.out((u64)result, min(resident, n));
 }
 
+}  // namespace
+
+u32 shared_object_of(int fd) {
+  Stat s{};
+  if (sys(__NR_fstat, fd, &s)) return 0;
+  u32 object = find_address(address_key(5, s.dev, s.ino, 0));
+  return object < kSharedObjects ? object : 0;
+}
+
+u64 shared_place(u64 object, u64 position) { return kSharedBase + object * kSharedRoom + position; }
+
+namespace {
+
 /// Record: the processes that map this file share memory, so they take turns.
 void share_file(Thread& t, int fd) {
   Stat s{};
@@ -152,7 +165,7 @@ long map_shared_copy(u64 address, u64 length, int prot, u64 object, u64 offset, 
     return at;
   }
   int fd = own_fd(stage::kFdStore);
-  u64 place = kSharedBase + object * kSharedRoom + offset;
+  u64 place = shared_place(object, offset);
   Stat s{};
   sys(__NR_fstat, fd, &s);
   if ((u64)s.size < place + length) sys(__NR_ftruncate, fd, place + length);

@@ -10,4 +10,9 @@ namespace pastcone::runtime {
 /// whether it must be.
 long map_file(u64 address, u64 length, int prot, int flags, int fd, u64 offset, u32 id, bool& patched);
 
+/// Record: the number of the shared, writable object that an open file is; 0: nobody has mapped it so.
+u32 shared_object_of(int fd);
+/// Replay: where such an object lies in the store.
+u64 shared_place(u64 object, u64 position);
+
 }  // namespace pastcone::runtime

@@ -217,6 +217,7 @@ namespace {
     log.word64(log.hash.state);
     ++log.event_count;
     log.commit();
+    if (signal == 5) die_of(signal);  // a trap is over once it has happened
     // Fault again, with nobody to catch it: status and core file are the kernel's.
     set_kernel_action(signal, kDefault, 0);
     sync_kernel_mask(t);

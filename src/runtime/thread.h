@@ -93,6 +93,7 @@ struct Globals {
   bool replay;
   bool dispatch;          ///< Syscall User Dispatch is armed
   int fd_base;            ///< descriptors fd_base + stage::Fd… are ours
+  int handoff_fd, program_fd;  ///< left open for us by the image before, or -1
   u64 far_next;
   u32 slot_lock;
   u64 slots_used[1024];   ///< bit set of thread slots
