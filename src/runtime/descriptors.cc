@@ -157,9 +157,12 @@ long handle_readlink(Call& c) {
     int at = call.number == __NR_readlink ? 0 : 1;
     char path[20];
     if (string_length(call.a[at], 16) == 14 && read_memory(path, call.a[at], 15) && equal(path, "/proc/self/exe")) {
-      char* program = process().program;
-      u64 n = min<u64>(strlen(program), call.a[at + 2]);
-      return write_memory(call.a[at + 1], program, n) ? (long)n : -EFAULT;
+      char answer[300];
+      Text text(answer, sizeof answer);
+      text << process().program;
+      if (sys(__NR_access, process().program, 0) == -ENOENT) text << " (deleted)";
+      u64 n = min<u64>(text.size(), call.a[at + 2]);
+      return write_memory(call.a[at + 1], answer, n) ? (long)n : -EFAULT;
     }
     return raw(call);
   };

@@ -313,6 +313,28 @@ namespace {
   __builtin_unreachable();
 }
 
+/// What the kernel does for robust mutexes when their owner ends, at a moment that is part of the order.
+void release_robust_mutexes(Thread& t) {
+  struct { u64 next, offset, pending; } head;
+  if (!t.robust_list || !read_memory(head, t.robust_list)) return;
+  auto release = [&](u64 entry) {
+    u64 word_at = (entry & ~u64{1}) + head.offset;
+    u32 word;
+    if (!entry || !read_memory(word, word_at) || (word & 0x3fffffff) != t.tid) return;
+    u32 died = (word & 0x80000000) | 0x40000000;
+    write_memory(word_at, &died, 4);
+    if ((word & 0x80000000) && !g.replay) sys(__NR_futex, word_at, kFutexWake, 1, 0, 0, 0);
+  };
+  u64 entry = head.next;
+  for (int i = 0; i < 2048 && entry && (entry & ~u64{1}) != t.robust_list; ++i) {
+    u64 next;
+    if (!read_memory(next, entry & ~u64{1})) break;
+    release(entry);
+    entry = next;
+  }
+  release(head.pending);
+}
+
 void end_process_log(Thread& t) {
   hold_all_fds(-1);
   store(g.stage.process(t.process->number).state, (u32)stage::ProcessState::kEnded);
@@ -341,6 +363,7 @@ long handle_exit(Call& c) {
     if (code != (i32)c.a[0]) diverge(t, "a thread ends with another code", code, (i32)c.a[0]);
     expect_check(c);
   }
+  release_robust_mutexes(t);
   if (last) {
     if (g.replay) end_replayed_process(t);
     end_process_log(t);
@@ -371,6 +394,7 @@ long handle_exit_group(Call& c) {
     log.word64(log.hash.state);
     ++log.event_count;
     log.commit();
+    release_robust_mutexes(t);
     end_process_log(t);
     sys(__NR_exit_group, c.a[0]);
   }
@@ -381,6 +405,7 @@ long handle_exit_group(Call& c) {
   if (status != (i32)c.a[0]) diverge(t, "exit status", status, (i32)c.a[0]);
   if (log.read_word64() != log.hash.state) diverge(t, "what it did, by its hash");
   ++log.event_count;
+  release_robust_mutexes(t);
   end_replayed_process(t);
 }
 
@@ -402,7 +427,10 @@ long handle_set_tid_address(Call& c) {
   return logged(c, [](Call& call) -> long { return call.t.tid; }, nullptr);
 }
 
-long handle_set_robust_list(Call& c) { return logged(c, raw, nullptr); }
+long handle_set_robust_list(Call& c) {
+  c.t.robust_list = c.a[0];
+  return logged(c, raw, nullptr);
+}
 
 long handle_arch_prctl(Call& c) {
   if (c.a[0] == 0x1002 || c.a[0] == 0x1003) {  // ARCH_SET_FS, ARCH_GET_FS
@@ -417,7 +445,8 @@ long handle_arch_prctl(Call& c) {
 
 long handle_prctl(Call& c) {
   switch ((i32)c.a[0]) {
-    case 22: case 26: case 35: case 59:  // SECCOMP, TSC, MM, SYSCALL_USER_DISPATCH: they would shut us out
+    case 22: return handle_seccomp(c);
+    case 26: case 35: case 59:  // TSC, MM, SYSCALL_USER_DISPATCH: they would shut us out
       return logged(c, [](Call&) -> long { return -EINVAL; }, c.info.outs);
     case 15:
       if (g.replay) raw(c);  // the name, for whoever looks with ps
@@ -427,8 +456,11 @@ long handle_prctl(Call& c) {
   return logged(c, raw, c.info.outs);
 }
 
+/// A filter would judge our calls as well as the program's: recording ends here, before it is there.
 long handle_seccomp(Call& c) {
-  return logged(c, [](Call&) -> long { return -EINVAL; }, nullptr);
+  bool asks = c.number == __NR_seccomp && c.a[0] >= 2;  // SECCOMP_GET_ACTION_AVAIL …
+  if (asks) return logged(c, [](Call&) -> long { return -EINVAL; }, nullptr);
+  return leave_recording(c, format::StopReason::kUnsupportedCall, "installs a seccomp filter");
 }
 
 long handle_ptrace(Call& c) {

@@ -73,19 +73,32 @@ def expect_refused(context, what, word, recorded, program_said):
     context.expect(program_said not in recorded.stdout, f"{what}: ran although refused", recorded)
 
 
-def test_static_refused(context):
-    """A static program as the command itself is refused by name."""
-    program = compile_c(context, "fixed", hello("static"), "-static")
-    expect_refused(context, "static", "static", context.record(context.path("recording"), [program]), b"static\n")
-
-
-def test_static_child(context):
-    """A static program as a child runs outside: what it sends is stored, it is named, and replay is exact."""
+def test_static_program(context):
+    """A static program is recorded like any other, as the command and as a child, and is kept."""
     program = compile_c(context, "fixed", hello("static"), "-static")
     recording = context.path("recording")
+    recorded = context.record(recording, ["bash", "-c", f"{program} | tr a-z A-Z; exec {program}"])
+    context.expect(recorded.status == 0 and recorded.stdout == b"STATIC\nstatic\n", "record", recorded)
+    os.unlink(program)
+    context.expect_same("replay", recorded, context.replay(recording))
+
+
+NARROW = """
+void _start(void) {
+  static const char text[] = "narrow\\n";
+  __asm__ volatile("int $0x80" : : "a"(4), "b"(1), "c"(text), "d"(7));
+  __asm__ volatile("int $0x80" : : "a"(1), "b"(5));
+}
+"""
+
+
+def test_32_bit_child(context):
+    """A 32-bit program as a child runs outside: what it sends is stored, it is named, and replay is exact."""
+    program = compile_c(context, "narrow", NARROW, "-m32", "-nostdlib", "-static", "-fno-pic")
+    recording = context.path("recording")
     recorded = context.record(recording, ["bash", "-c", f"{program} | tr a-z A-Z; echo \"status ${{PIPESTATUS[0]}}\""])
-    context.expect(recorded.status == 0 and recorded.stdout == b"STATIC\nstatus 0\n", "record", recorded)
-    context.expect(any("fixed" in line for line in recorded.tool_lines()), "record: does not name the program", recorded)
+    context.expect(recorded.status == 0 and recorded.stdout == b"NARROW\nstatus 5\n", "record", recorded)
+    context.expect(any("32-bit" in line for line in recorded.tool_lines()), "record: does not say why", recorded)
     os.unlink(program)
     context.expect_same("replay", recorded, context.replay(recording))
 
