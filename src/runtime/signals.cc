@@ -9,6 +9,7 @@
 #include "async.h"
 #include "handlers.h"
 #include "signal_frame.h"
+#include "traps.h"
 #include "turn.h"
 #include "waits.h"
 
@@ -245,7 +246,7 @@ void on_signal(int signal, SignalInfo* info, KernelFrame* kernel) {
       context.rip = (u64)runtime_copy_fault;
       return;
     }
-    if (signal == 5 && on_breakpoint(t, context)) return;
+    if (signal == 5 && (on_breakpoint(t, context) || on_trap(context))) return;
     if (in_runtime(context.rip)) {
       // Our own bug, or the program's memory vanished under us.
       report_own_fault(t, signal, context.rip, context.cr2);
