@@ -202,7 +202,15 @@ runtime_window_abort:
         .globl  runtime_copy, runtime_copy_fault, runtime_copy_end
 runtime_copy:
         mov     %rdx, %rcx
-        rep movsb
+        cmp     $16, %rdx
+        jne     1f
+        mov     (%rsi), %rax
+        mov     8(%rsi), %r8
+        mov     %rax, (%rdi)
+        mov     %r8, 8(%rdi)
+        xor     %eax, %eax
+        ret
+1:      rep movsb
 runtime_copy_fault:
         mov     %rcx, %rax
         ret

@@ -211,39 +211,47 @@ long fork_process(Call& c, const Request& r, Created created) {
   runtime_leave(&c.frame);
 }
 
-void vfork_main(void* argument) {
+void shared_memory_main(void* argument) {
   auto& t = *(Thread*)argument;
   enter_thread(&t);
-  begin_life(t, format::kStartProcess | format::kStartVfork);
+  begin_life(t, (u8)(format::kStartProcess | (t.process->vforked ? format::kStartVfork : 0)));
+  first_turn(t);
+  prepare_async(t, t.start_frame);
   runtime_leave(&t.start_frame);
 }
 
-/// The child shares our memory until it executes a program or ends; we sleep that long. It has a slot and a Process of
-/// its own, because its descriptors and signal handlers are copies.
-long vfork_process(Call& c, const Request& r, Created created) {
+/// The child has our memory, but is a process of its own: it gets a slot and a Process, because its descriptors and signal
+/// handlers are copies. A vfork sleeps until the child executes a program or ends; else both take turns.
+long share_memory_process(Call& c, const Request& r, Created created) {
   auto* p = (Process*)far_map(sizeof(Process), kProtRead | kProtWrite, kMapPrivate | kMapAnonymous, -1, 0);
   Thread* child = p ? allocate_thread(p, created.thread) : nullptr;
   if (!child) return -EAGAIN;
+  bool vfork = r.flags & kVfork;
   memcpy(p, c.t.process, sizeof(Process));
   p->fds = clone_fds(c.t.process->fds);
   p->parent_pid = p->pid;
   p->number = created.process;
   p->threads = 1;
-  p->serial = false;
-  p->group = 0;
-  p->vforked = true;
+  p->vforked = vfork;
+  p->in_parents_memory = true;
+  if (vfork) {
+    p->serial = false;
+    p->group = 0;
+  }
   child->signals.mask = c.t.signals.mask;
   child->signals.altstack = c.t.signals.altstack;
   child->signals.altstack_size = c.t.signals.altstack_size;
   child->start_frame = c.frame;
   child->start_frame.rax = 0;
   if (r.stack) child->start_frame.rsp = r.stack;
+  child->clear_tid = r.flags & kChildClearTid ? r.child_tid : 0;
   note_parent(*child, c.t);
   u64 all = ~u64{0};
   sys(__NR_rt_sigprocmask, 2, &all, 0, 8);
-  u64 flags = kVm | kVfork | (g.replay ? kChildSignal : r.flags & 0xff);
-  long result = runtime_clone(flags, child->stack_top, nullptr, nullptr, 0, vfork_main, child);
+  u64 flags = kVm | (r.flags & (kVfork | kSetTls)) | (g.replay ? kChildSignal : r.flags & 0xff);
+  long result = runtime_clone(flags, child->stack_top, nullptr, nullptr, r.tls, shared_memory_main, child);
   sync_kernel_mask(c.t);
+  if (!vfork && !is_error(result)) return result;
   if (g.replay && child->log.events.base) {
     far_unmap(child->log.events.base, child->log.events.end);
     if (child->log.data.base) far_unmap(child->log.data.base, child->log.data.end);
@@ -256,7 +264,8 @@ long vfork_process(Call& c, const Request& r, Created created) {
 
 long create_process(Call& c, const Request& r) {
   Process& p = *c.t.process;
-  if (p.shares && !(r.flags & kVm)) {
+  if ((r.flags & kVm) && !(r.flags & kVfork)) p.shares = true;
+  if (p.shares && !(r.flags & kVfork)) {
     become_serial(p);
     add(g.stage.group(p.group).members, 1u);
   }
@@ -281,8 +290,7 @@ long create_process(Call& c, const Request& r) {
     hold_all_fds(1);
     record_create(c, created);
   }
-  // Without an address space of its own the child is a vfork's: anything else that shares memory is not supported.
-  long result = (r.flags & kVm) ? vfork_process(c, r, created) : fork_process(c, r, created);
+  long result = (r.flags & kVm) ? share_memory_process(c, r, created) : fork_process(c, r, created);
   if (g.replay) {
     if (is_error(result)) diverge(c.t, "a process cannot be created", recorded, result);
     result = recorded;
@@ -299,8 +307,6 @@ long create_process(Call& c, const Request& r) {
 long handle_clone(Call& c) {
   Request r = request_of(c);
   if (r.flags & kThread) return create_thread(c, r);
-  if ((r.flags & kVm) && !(r.flags & kVfork))
-    return logged(c, [](Call&) -> long { return -EPERM; }, nullptr);
   return create_process(c, r);
 }
 
@@ -463,8 +469,30 @@ long handle_seccomp(Call& c) {
   return leave_recording(c, format::StopReason::kUnsupportedCall, "installs a seccomp filter");
 }
 
+namespace {
+void ptrace_outs(Exchange& x, const u64* a, long result) {
+  if (is_error(result)) return;
+  switch (a[0]) {
+    case 1: case 2: case 3: case 0x4201: x.out(a[3], 8); return;   // PEEK…, GETEVENTMSG
+    case 12: x.out(a[3], 27 * 8); return;                          // GETREGS
+    case 14: x.out(a[3], 512); return;                             // GETFPREGS
+    case 0x4202: x.out(a[3], 128); return;                         // GETSIGINFO
+    case 0x4204: {                                                 // GETREGSET
+      Iovec set{};
+      x.out(a[3], sizeof set);
+      if (read_memory(set, a[3])) x.out(set.base, set.length);
+      return;
+    }
+    default: return;
+  }
+}
+}  // namespace
+
+/// Allowed to a process that looks at the one whose memory it is in, as LeakSanitizer does at the end of a program. A
+/// debugger would see the runtime's doings, not the program's.
 long handle_ptrace(Call& c) {
-  return logged(c, [](Call&) -> long { return -EPERM; }, nullptr);
+  bool own = c.t.process->in_parents_memory;
+  return logged(c, own ? raw : [](Call&) -> long { return -EPERM; }, ptrace_outs);
 }
 
 long leave_recording(Call& c, format::StopReason reason, const char* why) {

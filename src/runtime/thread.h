@@ -34,10 +34,12 @@ struct Process {
   bool serial;            ///< more than one thread, or memory shared with others: the turn counts
   bool recorded_exit;     ///< an exit_group is already in the log
   bool outside;           ///< recording of this process has ended; it goes on natively
-  bool vforked;           ///< shares its parent's memory
+  bool vforked;           ///< in its parent's memory until it executes a program or ends
+  bool in_parents_memory; ///< made by clone with CLONE_VM, as a process
   bool shares;            ///< has memory that its children will share
   u32 group;              ///< of the turn
   u64 brk_start, brk_end;
+  u64 data_begin, data_end;  ///< record: writable segments of the program
   u64 exec_count;
   FdTable fds;
   SignalActions actions;
