@@ -62,6 +62,8 @@ def ratios(tool, base, of=lambda usage: usage.cpu):
 
 
 def table(title, rows, problems):
+    if not rows:
+        return "\n".join([title, *problems]) + "\n"
     cells = [(title, *HEAD[1:])] + [row.cells() for row in rows]
     widths = [max(len(line[i]) for line in cells) for i in range(len(HEAD))]
     text = []

@@ -88,7 +88,8 @@ Result<int> demonstrate() {
       "vote: two processes send a hundred messages each to a third, which folds them into one number.\n"
       "The number depends on the order in which they arrive. Five runs as usual:\n\n");
   std::set<std::string> native = TRY(show_runs({vote.native()}));
-  fmt::print("\n{} results. Now one run is recorded:\n\n    $ pastcone record -- vote\n", native.size());
+  fmt::print("\n{} different results. Now one run is recorded:\n\n    $ pastcone record -- vote\n",
+             native.size());
   std::fflush(stdout);
 
   Path recording = TRY(record::make_recording_directory({}, "vote"));

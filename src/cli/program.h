@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "pastcone/base/result.h"
+#include "pastcone/cli/print_error.h"
 
 namespace pastcone::cli {
 
@@ -47,9 +48,6 @@ class Program {
   std::map<const CLI::App*, std::function<Result<int>()>> commands_;
   std::map<const CLI::App*, std::vector<std::string>*> takers_;
 };
-
-/// Prints "pastcone: MESSAGE" on stderr.
-void print_error(std::string_view message);
 
 // One each in its own file.
 void add_demo(Program& program);

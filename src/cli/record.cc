@@ -95,7 +95,7 @@ Result<int> run(const Options& given) {
   }
   for (const std::string& remark : outcome->remarks) print_error(remark);
   if (!given.quiet) print_error(closing_line(*outcome));
-  if (outcome->interrupted) return 128 + SIGINT;
+  if (outcome->interrupted_by != 0) return 128 + outcome->interrupted_by;
   return end_like(outcome->status);
 }
 

@@ -6,7 +6,7 @@
 #include <ctime>
 #include <filesystem>
 
-#include "pastcone/cli/program.h"
+#include "pastcone/cli/print_error.h"
 #include "pastcone/cli/suggest.h"
 #include "pastcone/trace/file_names.h"
 #include "pastcone/trace/json.h"

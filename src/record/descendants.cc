@@ -105,15 +105,17 @@ bool Descendants::reap(pid_t first) {
   }
 }
 
-Descendants::End Descendants::wait(pid_t first) {
+int Descendants::wait(pid_t first) {
   for (int interrupts = 0; !reap(first);) {
     siginfo_t info{};
     int signal = sigwaitinfo(&taken_, &info);
-    bool from_terminal = info.si_code > 0;
-    if (signal == SIGINT && ++interrupts == 2) return End::kInterrupted;
-    if ((signal == SIGTERM || signal == SIGHUP) && !from_terminal && !first_status_) kill(first, signal);
+    if (signal == SIGINT && ++interrupts == 2) return signal;
+    if (signal != SIGTERM && signal != SIGHUP) continue;
+    if (first_status_) return signal;
+    bool from_terminal = info.si_code > 0;  // then the program got it, too
+    if (!from_terminal) kill(first, signal);
   }
-  return End::kAllEnded;
+  return 0;
 }
 
 }  // namespace pastcone::record

@@ -28,9 +28,9 @@ class Descendants {
   const sigset_t& original_mask() const { return original_mask_; }
   bool child_signal_ignored() const { return child_signal_ignored_; }
 
-  enum class End { kAllEnded, kInterrupted };
-  /// Waits until all are gone, or for a second SIGINT. SIGTERM and SIGHUP are passed on to `first`.
-  End wait(pid_t first);
+  /// Waits until all are gone: 0. Or until a signal says not to: SIGINT for the second time; SIGTERM or
+  /// SIGHUP, which are passed on to `first` as long as that lives. Gives the signal.
+  int wait(pid_t first);
 
   /// The first process's status, as from waitpid, once it has ended.
   std::optional<int> first_status() const { return first_status_; }

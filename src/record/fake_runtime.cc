@@ -105,7 +105,7 @@ int replay_main() {
       wait_for_nothing(slot);
       break;
     case 3:
-      raise(SIGSEGV);
+      raise(SIGKILL);
       break;
     case 4:
       std::strcpy(view.process(1).report, "sends other bytes");

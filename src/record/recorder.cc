@@ -33,6 +33,16 @@ std::vector<std::string> own_environment() {
   return result;
 }
 
+/// Where the caller has closed standard input, output or error, a file of ours must not take its place. The
+/// program finds them closed as we did.
+void reserve_standard_descriptors() {
+  int fd;
+  do {
+    fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+  } while (fd >= 0 && fd <= 2);
+  if (fd > 2) close(fd);
+}
+
 /// Until the recorder is gone readers see that it is at work (trace/live.h).
 Status lock_live(const LiveFile& live) {
   struct flock lock {};
@@ -67,7 +77,7 @@ class Recorder {
 
  private:
   Status hand_over(const Program& program);
-  void finish(RecordOutcome& outcome, bool all_ended);
+  void finish(RecordOutcome& outcome);
   /// Why the recording ends before the program; empty if it does not.
   std::string reason_to_stop(const RecordOutcome& outcome) const;
   void count(RecordOutcome& outcome) const;
@@ -136,18 +146,18 @@ Result<RecordOutcome> Recorder::run(const Program& program, const Path& runtime,
 
   RecordOutcome outcome;
   outcome.directory = directory_;
-  bool all_ended = descendants.wait(first) == Descendants::End::kAllEnded;
-  outcome.interrupted = !all_ended;
+  outcome.interrupted_by = descendants.wait(first);
   outcome.status = descendants.first_status().value_or(0);
   if (descendants.first_status()) {
     int status = outcome.status;
     manifest_.exit_status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
   }
-  finish(outcome, all_ended);
+  finish(outcome);
   return outcome;
 }
 
-void Recorder::finish(RecordOutcome& outcome, bool all_ended) {
+void Recorder::finish(RecordOutcome& outcome) {
+  bool all_ended = outcome.interrupted_by == 0;
   if (!all_ended) {
     service_.stop_recording(kByUser);
     service_.wait_until_quiet();
@@ -175,7 +185,7 @@ void Recorder::finish(RecordOutcome& outcome, bool all_ended) {
 }
 
 std::string Recorder::reason_to_stop(const RecordOutcome& outcome) const {
-  if (outcome.interrupted) return "interrupted by the user";
+  if (outcome.interrupted_by != 0) return "interrupted by the user";
   if (uint32_t stopped = load(stage_.header().stopped); stopped != 0) {
     return std::string(pastcone::to_string(static_cast<format::StopReason>(stopped)));
   }
@@ -234,6 +244,7 @@ Result<RecordOutcome> record_into(const RecordOptions& options, const Path& dire
 }  // namespace
 
 Result<RecordOutcome> record(const RecordOptions& options) {
+  reserve_standard_descriptors();
   Program program = TRY(find_program(options.command));
   if (!options.patch && (!options.dispatch || !has_dispatch())) {
     return fail(

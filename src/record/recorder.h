@@ -26,8 +26,9 @@ struct RecordOptions {
 /// What there is to say at the end.
 struct RecordOutcome {
   Path directory;
-  int status = 0;            ///< of the command, as from waitpid
-  bool interrupted = false;  ///< by a second Ctrl-C; the command may still run, and has no status
+  int status = 0;  ///< of the command, as from waitpid
+  int interrupted_by =
+      0;  ///< a signal: the second Ctrl-C, say. Processes may still run, and be without a status
   uint64_t processes = 0;
   uint64_t events = 0;
   bool events_exact = true;          ///< or there are a few more

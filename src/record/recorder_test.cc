@@ -88,7 +88,7 @@ TEST_F(RecorderTest, ASecondInterruptEndsTheRecording) {
   }
   // The orphan of "fork" lives for 200 ms.
   RecordOutcome outcome = run("fork").value();
-  EXPECT_TRUE(outcome.interrupted);
+  EXPECT_EQ(outcome.interrupted_by, SIGINT);
   EXPECT_FALSE(outcome.why.empty());
   Recording recording = Recording::open(outcome.directory).value();
   EXPECT_EQ(recording.manifest().state, Manifest::State::kIncomplete);

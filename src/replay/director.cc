@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "pastcone/record/shared_stage.h"
+#include "pastcone/replay/breakpoints.h"
 #include "pastcone/replay/feed.h"
 #include "pastcone/replay/output.h"
 #include "pastcone/replay/run_summary.h"
@@ -168,6 +169,7 @@ void Director::direct(Session& session, OutputPrinter& printer, const SignalWatc
   for (;;) {
     uint32_t seen = load(stage_.header().activity);
     bool all_ended = session.reap();
+    serve_breakpoint(stage_.header().breakpoint);
     if (!printer.advance() || signals.interrupted()) {
       outcome.interrupted = true;
       return end_all(session);

@@ -65,7 +65,7 @@ TEST_F(DirectorTest, ACrashInsideIsReported) {
   ReplayOutcome outcome = run(3).value();
   ASSERT_EQ(outcome.divergences.size(), 1u);
   EXPECT_EQ(to_string(outcome.divergences[0]),
-            "p1:0 diverged: it ended by SIGSEGV before its recording does");
+            "p1:0 diverged: it ended by SIGKILL before its recording does");
 }
 
 TEST_F(DirectorTest, AReportIsPassedOn) {

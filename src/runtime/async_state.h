@@ -1,16 +1,37 @@
 // What a thread keeps about its next asynchronous point; see async.h.
 #pragma once
 
-#include "pastcone/trace/format.h"
 #include "sys.h"
 
 namespace pastcone::runtime {
 
+inline constexpr u32 kMostWords = 48;
+
+/// Payload of kAsync, without the words that are not used.
+struct AsyncPoint {
+  u64 registers[18];      ///< rax rbx rcx rdx rsi rdi rbp rsp r8…r15 rip rflags
+  u64 changed_registers;  ///< bit set in that order: those that were others the last time the thread came by
+  u64 count;
+  struct Word {
+    u64 address, value;
+  } words[kMostWords];    ///< memory that the thread had changed a short time before
+
+  u64 size() const { return offsetof(AsyncPoint, words) + count * sizeof(Word); }
+};
+
+struct Survey;
+
 struct AsyncState {
+  // record
+  Survey* survey;
+  bool surveying;         ///< the trap flag is set
+  // replay
   bool armed, stepping;
   u32 misses;
-  u8 original;               ///< the byte under the breakpoint
-  format::AsyncPoint point;
+  u32 overwritten;        ///< how many bytes at the point are ours now
+  u8 original[8];         ///< what they were
+  u64 stub, stub_hit;     ///< 0: a plain breakpoint
+  AsyncPoint point;
 };
 
 }  // namespace pastcone::runtime

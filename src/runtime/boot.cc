@@ -353,6 +353,8 @@ Start load_recorded(Thread& t, bool first) {
   if (n > 0) target.path[n] = 0;  // as /proc/self/exe would have it
   u32 program_file = file_id(fd, true), interpreter_file = 0;
   if (load_image(fd, program_file, 0, kProgramBase, program)) die("it cannot be mapped");
+  t.process->data_begin = program.data_begin;
+  t.process->data_end = program.data_end;
   sys(__NR_close, fd);
   if (program.interpreter[0]) {
     fd = open_or_die(program.interpreter);

@@ -1,4 +1,5 @@
 // Reading the time: through the kernel's vDSO where there is one, and into the log as the difference to the last reading.
+#include "async.h"
 #include "handlers.h"
 #include "pastcone/patch/abi.h"
 #include "turn.h"
@@ -172,6 +173,7 @@ extern "C" void runtime_instruction(patch::SavedRegisters* registers, u32 descri
   }
   if (g.replay) take_recorded_turn_after(t);
   else end_slice(t);
+  if (g.replay) arm_async(t, 0);
 }
 
 }  // namespace pastcone::runtime

@@ -63,6 +63,10 @@ long load_image(int fd, u32 file, u64 fixed_base, u64 preferred, Image& image) {
     u64 shift = s.p_vaddr - page_down(s.p_vaddr);
     u64 file_end = image.base + s.p_vaddr + s.p_filesz, memory_end = image.base + s.p_vaddr + s.p_memsz;
     int prot = protection(s.p_flags);
+    if (prot & kProtWrite) {
+      if (!image.data_begin) image.data_begin = begin;
+      image.data_end = page_up(memory_end);
+    }
     if (s.p_filesz) {
       long at = map_file(begin, s.p_filesz + shift, prot, kMapPrivate | kMapFixed, fd, s.p_offset - shift, file,
                          image.patched);

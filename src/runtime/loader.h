@@ -10,6 +10,7 @@ struct Image {
   u64 entry;
   u64 headers;      ///< program headers in memory
   u16 header_count;
+  u64 data_begin, data_end;  ///< its writable segments
   u64 end;          ///< first free page behind its data
   bool relocatable;
   bool patched;     ///< record: whether the patched copy was mapped; replay: whether it must be

@@ -27,6 +27,8 @@ bool is_synchronous(int signal) { return kSynchronous & signal_bit(signal); }
 void set_kernel_action(int signal, u64 handler, u64 flags) {
   KernelAction action{handler, flags | kRestorer, (u64)runtime_restorer, ~u64{0}};
   if (signal == kSys) action.mask = 0;
+  // These look at the program's memory, which may not be there.
+  if (signal == 5 || signal == kInterruptSignal) action.mask &= ~(signal_bit(7) | signal_bit(kSegv));
   sys(__NR_rt_sigaction, signal, &action, 0, 8);
 }
 
@@ -247,6 +249,7 @@ void on_signal(int signal, SignalInfo* info, KernelFrame* kernel) {
       return;
     }
     if (signal == 5 && (on_breakpoint(t, context) || on_trap(context))) return;
+    end_survey(t, context);
     if (in_runtime(context.rip)) {
       // Our own bug, or the program's memory vanished under us.
       report_own_fault(t, signal, context.rip, context.cr2);
@@ -293,6 +296,7 @@ void on_dispatch(int, SignalInfo* info, KernelFrame* kernel) {
     context.rax = (u64)sys6((long)context.rax, context.rdi, context.rsi, context.rdx, context.r10, context.r8, context.r9);
     return;
   }
+  end_survey(current(), context);
   context.rcx = context.rip;
   context.r11 = context.flags;
   context.rip = (u64)runtime_entry_syscall;

@@ -29,6 +29,28 @@ inline constexpr uint32_t kFlagNoDispatch = 1;  ///< Syscall User Dispatch is no
 inline constexpr uint32_t kFlagNoPatch = 2;     ///< patch nothing: everything through Syscall User Dispatch
 inline constexpr uint32_t kFlagListCalls = 4;   ///< for developers: every call goes into /tmp/pastcone-calls.*, as text
 
+/// Replay: a place where a thread is to stop once its registers and some words of memory have given values, which may take
+/// millions of passes. The director writes the code that compares them, since the runtime cannot take instructions apart.
+struct Breakpoint {
+  uint32_t lock;            ///< owner's tid
+  uint32_t state;           ///< futex: BreakpointState
+  uint64_t rip;
+  uint64_t stub;            ///< where the code will lie
+  uint64_t registers[18];   ///< in the order of the payload of kAsync
+  uint64_t compared;        ///< bit set: which registers tell one pass from another
+  uint32_t word_count;
+  uint32_t code_begin, code_end;  ///< which part of `code` is filled
+  uint32_t stub_size;       ///< the answer: bytes of `bytes`,
+  uint32_t hit;             ///< offset of the int3 in it that says that all is equal,
+  uint32_t displaced;       ///< bytes at rip that the jump to it may overwrite; 0: there is no room for it
+  struct {
+    uint64_t address, value;
+  } words[8];
+  uint8_t bytes[1024];
+  uint8_t code[8192];       ///< of the program; rip is in the middle
+};
+enum class BreakpointState : uint32_t { kFree = 0, kWanted = 1, kReady = 2 };
+
 struct Header {
   uint32_t magic, version;
   Mode mode;
@@ -61,6 +83,7 @@ struct Header {
   uint32_t replay_pad;
   uint64_t output_done;     ///< replay: number of output records written
   char patch_directory[256];  ///< patched copies of files, named by FileSlot::patched in hex
+  Breakpoint breakpoint;
 };
 
 /// A recorded process; index = process number.

@@ -62,8 +62,11 @@ Result<Recording> Recording::open(const Path& directory) {
   uint64_t size_before = pack_size(directory);
   recording.live_ = TRY(snapshot_live_file(directory));
   std::error_code error;
-  if (std::filesystem::exists(directory / kPackName, error)) {
+  auto type = std::filesystem::status(directory / kPackName, error).type();
+  if (type == std::filesystem::file_type::regular) {
     recording.mapped_pack_ = TRY(MappedFile::open(directory / kPackName));
+  } else if (type != std::filesystem::file_type::not_found) {  // not opened: a FIFO would make us wait
+    return fail("cannot read the recording {}: its {} is not a regular file", directory.native(), kPackName);
   } else if (recording.complete()) {
     return fail("cannot read the recording {}: its {} is missing; it cannot be repaired", directory.native(),
                 kPackName);

@@ -253,7 +253,7 @@ TEST(Recording, NoFifoMakesUsWait) {
   TemporaryDirectory directory;
   RecordingBuilder builder;
   builder.living(many_chunks()).write(directory.path());
-  for (const char* name : {"live", "files.jsonl", "manifest.json"}) {
+  for (const char* name : {"trace.pack", "live", "files.jsonl", "manifest.json"}) {
     Path saved = directory.path() / "saved", path = directory.path() / name;
     bool exists = fs::exists(path);
     if (exists) fs::rename(path, saved);

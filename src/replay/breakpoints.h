@@ -1,0 +1,12 @@
+// Code for the runtime's breakpoints (stage::Breakpoint): what tells the pass of a loop at which a thread was interrupted from
+// the millions before it, at the price of some nanoseconds for each.
+#pragma once
+
+#include "pastcone/stage/layout.h"
+
+namespace pastcone::replay {
+
+/// Answers the request in `breakpoint`, if there is one.
+void serve_breakpoint(stage::Breakpoint& breakpoint);
+
+}  // namespace pastcone::replay
