@@ -120,6 +120,13 @@ void interrupt_holder(u32 tid) {
 
 void interrupt_soon(Thread& t) { arm_timer(t, kPatience); }
 
+namespace {
+/// In replay a thread whose log is used up was killed, or slept for ever. If it computes that long (ns) without a call it was
+/// killed there, and ends.
+constexpr i64 kAfterLog = 999'000'000;
+[[noreturn]] void on_end_stack() { end_of_log(current()); }
+}  // namespace
+
 bool is_interruption(int signal, const SignalInfo& info) {
   return signal == kInterruptSignal && (info.code == -1 || info.code == -2) && info.rest[1] == kInterruptMark;
 }
@@ -329,6 +336,16 @@ void on_step(Thread& t, KernelContext& context) {
 void on_interruption(Thread& t, KernelContext& context) {
   t.yields = true;
   AsyncState& a = t.async;
+  if (g.replay && t.log.at_end()) {
+    if (is_ours(context)) {
+      arm_timer(t, kAfterLog);
+      return;
+    }
+    context.rip = (u64)on_end_stack;
+    context.rsp = t.stack_top - 8;
+    context.flags &= ~u64{0x500};
+    return;
+  }
   if (g.replay || a.surveying || !is_wanted(t)) return;
   if (is_ours(context)) {
     interrupt_soon(t);
@@ -504,6 +521,7 @@ void arm(Thread& t, u64 from) {
 }  // namespace
 
 void prepare_async(Thread& t, Frame& frame) {
+  if (g.replay && t.log.at_end()) arm_timer(t, kAfterLog);
   if (!read_point(t)) return;
   Frame now = as_full(frame);
   if (matches(now, t.async.point)) {
