@@ -61,6 +61,19 @@ def ratios(tool, base, of=lambda usage: usage.cpu):
     return [of(t) / of(b) for t, b in zip(tool, base) if t]
 
 
+def replay_rows(name, native, recorded, replayed):
+    """Bound 3: 1.1 times the native CPU time and 0.3 s; no more wall time than the recorded run."""
+    good = [r for r in replayed if r]
+    if not good:
+        return []
+    allowed = 1.1 * statistics.median(n.cpu for n in native) + 0.3
+    return [
+        Row(f"{name}: replay / native, CPU", [r.cpu for r in good], "s", allowed, native, replayed),
+        Row(f"{name}: replay / recorded, wall", ratios(replayed, recorded, lambda u: u.wall), "x", 1.0, recorded,
+            replayed),
+    ]
+
+
 def table(title, rows, problems):
     if not rows:
         return "\n".join([title, *problems]) + "\n"

@@ -2,7 +2,7 @@
 import functools
 
 from measure import discard, in_turn, size_of
-from report import Row, ratios
+from report import Row, ratios, replay_rows
 
 SIZE = 1 << 30
 KINDS = {"pipe": "pipe", "unix": "Unix socket", "tcp": "TCP"}
@@ -35,5 +35,5 @@ def measure(context, kind):
         Row(f"{name}: recorded / native, wall", ratios(recorded, native, lambda u: u.wall), "x", None, native,
             recorded),
         Row(f"{name}: recorded / native, CPU", ratios(recorded, native), "x", None, native, recorded),
-        Row(f"{name}: replayed / native, CPU", ratios(replayed, native), "x", None, native, replayed),
+        *replay_rows(name, native, recorded, replayed),
     ]

@@ -33,7 +33,8 @@ Status Service::prepare(const Path& recording, PatchCache patches, bool patch) {
 
 Status Service::first_chunks() {
   int error = 0;
-  for (uint32_t count = kAhead; count >= kFewest; count /= 2) {
+  uint32_t wanted = max_size_ ? std::max(chunks_ahead(0), kFewest) : kAhead;
+  for (uint32_t count = wanted; count >= kFewest; count /= 2) {
     error = live_.grow(count);
     if (error == 0) {
       store(stage_.header().chunks_ready, live_.ready());
@@ -64,7 +65,7 @@ void Service::run() {
     bool busy = tend();
     busy = files_->serve() || busy;
     quiet = busy ? 0 : std::min(quiet + 1, kQuietTicks);
-    bool asleep = quiet == kQuietTicks;
+    bool asleep = quiet == kQuietTicks || max_size_;
     if (!ending_) stage_.wait_activity(seen, asleep ? kSafetyNet : kTick, asleep);
   }
 }
@@ -77,18 +78,26 @@ bool Service::tend() {
   return !closed.empty();
 }
 
-/// Keeps as many chunks ready as were taken lately, twice.
+/// Twice as many as were taken lately. With a limit on the size, what is ready must not reach far beyond it.
+uint32_t Service::chunks_ahead(uint32_t next) {
+  ahead_ = std::clamp((next - last_next_) * 2, std::max(kAhead, ahead_ / 2), kMaxAhead);
+  last_next_ = next;
+  if (!max_size_) return ahead_;
+  uint64_t size = size_at_most();
+  uint64_t room = *max_size_ > size ? *max_size_ - size : 0;
+  return static_cast<uint32_t>(std::clamp<uint64_t>(room / 2 / format::kChunkSize, 1, kAhead));
+}
+
 void Service::supply_chunks() {
   stage::Header& header = stage_.header();
   if (load(header.stopped) != 0) return;
   if (packer_.failed()) return stop_recording(format::StopReason::kNoSpace);
-  uint32_t next = load(header.next_chunk);
-  ahead_ = std::clamp((next - last_next_) * 2, std::max(kAhead, ahead_ / 2), kMaxAhead);
-  last_next_ = next;
-  if (live_.ready() >= next + ahead_ || packer_.backlog() > kMaxBacklog) return;
-  int error = live_.grow(std::min(next + 2 * ahead_, stage::kMaxChunks));
+  uint32_t next = load(header.next_chunk), ahead = chunks_ahead(next);
+  if (live_.ready() >= next + ahead || packer_.backlog() > kMaxBacklog) return;
+  uint32_t step = max_size_ ? 0 : ahead;
+  int error = live_.grow(std::min(next + ahead + step, stage::kMaxChunks));
   if (error != 0 && live_.ready() > next)
-    return;  // there are some left; until they are gone there may be room again
+    return;  // some are left; until they are gone there may be room again
   if (error != 0) error = live_.grow(next + 1);
   store(header.chunks_ready, live_.ready());
   bump_and_wake(header.chunk_futex);
@@ -105,12 +114,16 @@ uint64_t Service::live_bytes() const {
   return sum;
 }
 
+uint64_t Service::size_on_disk() const {
+  return packer_.packed_bytes() + (files_ ? files_->kept_bytes() : 0);
+}
+
+uint64_t Service::size_at_most() const { return size_on_disk() + live_bytes(); }
+
 void Service::watch_size() {
-  if (!max_size_ || load(stage_.header().stopped) != 0) return;
-  uint64_t on_disk = packer_.packed_bytes() + (files_ ? files_->kept_bytes() : 0);
-  if (on_disk + live_bytes() < *max_size_) return;
-  if (on_disk < *max_size_ && packer_.backlog() > 0)
-    return packer_.flush();  // it will be smaller when packed
+  if (!max_size_ || load(stage_.header().stopped) != 0 || size_at_most() < *max_size_) return;
+  if (size_on_disk() < *max_size_ && packer_.backlog() > 0)
+    return packer_.flush();  // packed it will be smaller
   stop_recording(format::StopReason::kMaxSize);
 }
 

@@ -42,10 +42,14 @@ class Service {
   void run();
   /// All that must never wait long. True if there was something to do.
   bool tend();
+  uint32_t chunks_ahead(uint32_t next);
   void supply_chunks();
   void watch_size();
   /// Bytes in chunks that are not in the pack yet.
   uint64_t live_bytes() const;
+  uint64_t size_on_disk() const;
+  /// What the recording would have if nothing of that could be compressed.
+  uint64_t size_at_most() const;
 
   const SharedStage& stage_;
   LiveFile& live_;

@@ -94,6 +94,12 @@ void divert(Thread& t, KernelContext& context) {
   context.flags &= ~u64{0x500};
 }
 
+void write_code(u64 address, const void* bytes, u64 n) {
+  u64 begin = page_down(address);
+  sys(__NR_mprotect, begin, page_up(address + n) - begin, kProtRead | kProtWrite | kProtExec);
+  for (u64 i = 0; i < n; ++i) ((volatile u8*)address)[i] = ((const u8*)bytes)[i];
+}
+
 void arm_timer(Thread& t, i64 nanoseconds) {
   struct { Timespec interval, value; } when{{0, 0}, {0, nanoseconds}};
   if (t.timer && !sys(__NR_timer_settime, t.timer - 1, 0, &when, 0)) return;  // after a fork it is gone
@@ -138,7 +144,8 @@ namespace {
 constexpr i64 kBetween = 5'000'000;       // ns between the copy and the survey, and at least
 constexpr u64 kComputed = 3'000'000;      // ns that the thread has computed meanwhile
 constexpr u32 kMostSteps = 20'000, kAnchorSteps = 5'000;
-constexpr u32 kMostAttempts = 4;          // surveys that were ended by a trampoline
+constexpr i64 kRetry = 1'000'000;
+constexpr u32 kMostAttempts = 2;          // surveys that were ended by a trampoline
 constexpr u64 kBelow = 8192;              // how much of the stack is copied below rsp,
 constexpr u64 kUnknown = 0xff7f;          // changed_registers: any but rsp
 
@@ -229,8 +236,14 @@ void compare_touched(AsyncPoint& point, const Survey& s, u64 rsp, u64 most) {
   }
 }
 
+void remove_skip(Survey& s) {
+  if (s.skip_to) write_code(s.skip_to, &s.skip_byte, 1);
+  s.skip_to = 0;
+}
+
 void stop_stepping(Thread& t, KernelContext& context) {
   t.async.surveying = false;
+  remove_skip(*t.async.survey);
   context.flags &= ~kTrapFlag;
 }
 
@@ -275,6 +288,7 @@ void on_step(Thread& t, KernelContext& context) {
   u64 registers[18];
   registers_of(frame, registers);
   ++s.steps;
+  remove_skip(s);
   if (s.steps > 1 && is_pushf(s.machine.code)) {
     u64 flags;
     if (read_memory(flags, context.rsp)) {
@@ -285,12 +299,12 @@ void on_step(Thread& t, KernelContext& context) {
   if (is_ours(context)) {
     ++s.attempts;
     stop_stepping(t, context);
-    interrupt_soon(t);  // it may be one where nothing can happen: rdtsc
+    arm_timer(t, kRetry);  // it may be one where nothing can happen: rdtsc
     return;
   }
   // The instruction before: would it be a better place?
   u64 length = context.rip - s.machine.rip;
-  bool roomy = s.steps > 1 && is_roomy(s.machine.code, length) && !is_repeated(s.machine.code);
+  bool roomy = s.steps > 1 && is_roomy(s.machine.code, length) && !repeated_length(s.machine.code);
   if (s.anchored && roomy && !s.better_rip) {
     s.better_rip = s.machine.rip;
     s.better_rsp = s.machine.general[4];
@@ -300,7 +314,7 @@ void on_step(Thread& t, KernelContext& context) {
                context.rip, s.machine.fs};
   if (!read_memory(s.machine.code, context.rip, sizeof s.machine.code))
     read_memory(s.machine.code, context.rip, min<u64>(sizeof s.machine.code, kPage - context.rip % kPage));
-  bool repeated = is_repeated(s.machine.code);
+  u32 repeated = repeated_length(s.machine.code);
   if (s.seeking) {
     if (context.rip == s.better_rip && context.rsp == s.better_rsp) {
       s.seeking = false;
@@ -329,6 +343,12 @@ void on_step(Thread& t, KernelContext& context) {
     touch(s, address + 8);
   }
   context.flags |= kTrapFlag;
+  if (repeated && read_memory(s.skip_byte, context.rip + repeated)) {  // would be a step for each of its turns
+    const u8 int3 = 0xcc;
+    s.skip_to = context.rip + repeated;
+    write_code(s.skip_to, &int3, 1);
+    context.flags &= ~kTrapFlag;
+  }
 }
 
 }  // namespace
@@ -348,7 +368,9 @@ void on_interruption(Thread& t, KernelContext& context) {
   }
   if (g.replay || a.surveying || !is_wanted(t)) return;
   if (is_ours(context)) {
-    interrupt_soon(t);
+    // Still no call that counts: it reads the time stamp counter again and again.
+    arm_timer(t, a.marker == t.log.hash.state ? kRetry : kPatience);
+    a.marker = t.log.hash.state;
     return;
   }
   if (!a.survey)
@@ -382,7 +404,7 @@ void on_interruption(Thread& t, KernelContext& context) {
     to_frame(frame, context);
     registers_of(frame, registers);
     read_memory(code, context.rip, sizeof code);
-    if (is_repeated(code)) arm_timer(t, kBetween);
+    if (repeated_length(code)) arm_timer(t, kBetween);
     else choose(t, context, registers, kUnknown);
     return;
   }
@@ -397,12 +419,6 @@ void end_survey(Thread& t, KernelContext& context) {
 // --- replay ---------------------------------------------------------------------------------------------------------------
 
 namespace {
-
-void write_code(u64 address, const void* bytes, u64 n) {
-  u64 begin = page_down(address);
-  sys(__NR_mprotect, begin, page_up(address + n) - begin, kProtRead | kProtWrite | kProtExec);
-  for (u64 i = 0; i < n; ++i) ((volatile u8*)address)[i] = ((const u8*)bytes)[i];
-}
 
 void set_int3(const AsyncState& a) {
   const u8 int3 = 0xcc;
@@ -545,6 +561,7 @@ bool on_breakpoint(Thread& t, KernelContext& context) {
       stop_stepping(t, context);
       return false;
     }
+    if (s.skip_to && context.rip == s.skip_to + 1) context.rip = s.skip_to;
     on_step(t, context);
     return true;
   }

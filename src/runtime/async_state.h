@@ -24,6 +24,7 @@ struct Survey;
 struct AsyncState {
   // record
   Survey* survey;
+  u64 marker;             ///< the log's hash when it was last interrupted inside the runtime
   bool surveying;         ///< the trap flag is set
   // replay
   bool armed, stepping;

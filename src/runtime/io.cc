@@ -4,6 +4,7 @@
 #include "handlers.h"
 #include "maps.h"
 #include "messages.h"
+#include "turn.h"
 #include "waits.h"
 
 namespace pastcone::runtime {
@@ -20,16 +21,20 @@ long record_output(Call& c, const Fd& fd) {
   auto& header = g.stage.header();
   long result;
   u64 order = 0, position = 0;
-  {
-    // Held while writing, so that the order we note is the order in which it appears.
+  do {
+    clear_interrupt(c.t);
+    // The turn first, then the lock: who waits for the lock must not keep the turn from us. The lock is held while
+    // writing, so that the order we note is the order in which it appears.
+    TurnPause pause(c.t);
     SharedLock lock(header.output_lock, c.t.tid);
-    result = raw_blocking(c);
+    result = runtime_blocking(c.number, c.a[0], c.a[1], c.a[2], c.a[3], c.a[4], c.a[5]);
     if (result > 0) {
       order = header.output_order++;
       position = header.output_position;
       header.output_position += (u64)result;
     }
-  }
+  } while (result == -EINTR && !(load(c.t.signals.captured) & ~c.t.signals.mask));
+  if (result == -EINTR) result = interrupted(c);
   if (result > 0) {
     Log& log = c.log();
     log.begin();

@@ -168,9 +168,8 @@ long map_shared_copy(u64 address, u64 length, int prot, u64 object, u64 offset, 
   }
   int fd = own_fd(stage::kFdStore);
   u64 place = shared_place(object, offset);
-  Stat s{};
-  sys(__NR_fstat, fd, &s);
-  if ((u64)s.size < place + length) sys(__NR_ftruncate, fd, place + length);
+  // Only ever longer: somebody else may be making room at the same time.
+  if (long error = sys(__NR_fallocate, fd, 0, place, length)) return error;
   for (u64 done = 0; done < size;) {
     long n = sys(__NR_pwrite64, fd, bytes + done, size - done, place + done);
     if (n <= 0) return n;

@@ -102,7 +102,7 @@ bool memory_operand(const Machine& m, u64& address) {
   return true;
 }
 
-bool is_repeated(const u8* code) {
+u32 repeated_length(const u8* code) {
   bool repeat = false;
   u32 at = 0;
   while (at < 8 && is_prefix(code[at])) {
@@ -111,7 +111,7 @@ bool is_repeated(const u8* code) {
   }
   if ((code[at] & 0xf0) == 0x40) ++at;
   u8 op = code[at];
-  return repeat && ((op >= 0xa4 && op <= 0xa7) || (op >= 0xaa && op <= 0xaf));
+  return repeat && ((op >= 0xa4 && op <= 0xa7) || (op >= 0xaa && op <= 0xaf)) ? at + 1 : 0;
 }
 
 bool is_pushf(const u8* code) { return code[0] == 0x9c || (code[0] == 0x66 && code[1] == 0x9c); }

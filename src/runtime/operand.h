@@ -14,8 +14,8 @@ struct Machine {
 
 /// The address of its operand in memory; false: it has none, or none that we understand.
 bool memory_operand(const Machine& m, u64& address);
-/// A string instruction with a repeat prefix: stops inside it are nowhere in particular.
-bool is_repeated(const u8* code);
+/// Length of a string instruction with a repeat prefix, inside which there is no place to stop; 0: it is none.
+u32 repeated_length(const u8* code);
 bool is_pushf(const u8* code);
 
 }  // namespace pastcone::runtime

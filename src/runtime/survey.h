@@ -24,6 +24,8 @@ struct Survey {
   bool settled;           ///< is there
   u64 anchor[18];         ///< registers at the place whose next pass is waited for
   u64 better_rip, better_rsp;
+  u64 skip_to;            ///< 0, or behind a repeated instruction: there is an int3 instead of
+  u8 skip_byte;
   Machine machine;        ///< the instruction that is being executed
 
   u32 generation;         ///< of the entries in `touched` that count
