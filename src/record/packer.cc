@@ -125,6 +125,7 @@ Status Packer::pack(const std::vector<uint32_t>& indices, After after, uint64_t 
     }
     TRY_STATUS(pack_.append(batch));
     packed_bytes_ = pack_.bytes_written();
+    for (const PackedChunk& chunk : batch) raw_bytes_ += chunk.bytes.size();
     for (const PackedChunk& chunk : batch) count_events(chunk.header);
     for (size_t i = begin; i < at; ++i) {
       if (after == After::kFree) free_chunk(entries[i].index);
@@ -184,6 +185,11 @@ Status Packer::finish(bool all_ended) {
 void Packer::count_events(const format::ChunkHeader& header) {
   uint64_t& known = events_[ThreadId(ProcessId(header.process), header.thread)];
   known = std::max(known, header.first_event);
+}
+
+double Packer::compression() const {
+  uint64_t raw = raw_bytes_;
+  return raw == 0 ? 1.0 : std::min(static_cast<double>(packed_bytes()) / static_cast<double>(raw), 1.0);
 }
 
 uint64_t Packer::events_at_least() const {

@@ -40,6 +40,9 @@ class Packer {
   /// Chunks that were added and are not yet free again.
   uint32_t backlog() const { return backlog_.load(std::memory_order_relaxed); }
   uint64_t packed_bytes() const { return packed_bytes_.load(std::memory_order_relaxed); }
+  bool packed_any() const { return raw_bytes_.load(std::memory_order_relaxed) > 0; }
+  /// What packing has left of a byte so far; 1 if there is nothing to tell it from.
+  double compression() const;
   /// The disk is full (or broken): nothing more can be packed now.
   bool failed() const { return failed_.load(std::memory_order_relaxed); }
   /// After finish(): how many events there are in the recording without those in each thread's last chunk.
@@ -68,7 +71,7 @@ class Packer {
   bool flush_ = false, ending_ = false;
 
   std::atomic<uint32_t> backlog_ = 0;
-  std::atomic<uint64_t> packed_bytes_ = 0;
+  std::atomic<uint64_t> packed_bytes_ = 0, raw_bytes_ = 0;
   std::atomic<bool> failed_ = false;
   std::map<ThreadId, uint64_t> events_;  ///< by the packing thread, then by finish()
 };

@@ -83,9 +83,10 @@ uint32_t Service::chunks_ahead(uint32_t next) {
   ahead_ = std::clamp((next - last_next_) * 2, std::max(kAhead, ahead_ / 2), kMaxAhead);
   last_next_ = next;
   if (!max_size_) return ahead_;
-  uint64_t size = size_at_most();
+  uint64_t size = expected_size();
   uint64_t room = *max_size_ > size ? *max_size_ - size : 0;
-  return static_cast<uint32_t>(std::clamp<uint64_t>(room / 2 / format::kChunkSize, 1, kAhead));
+  return static_cast<uint32_t>(
+      std::min<uint64_t>((room / 2 + format::kChunkSize - 1) / format::kChunkSize, kAhead));
 }
 
 void Service::supply_chunks() {
@@ -93,7 +94,7 @@ void Service::supply_chunks() {
   if (load(header.stopped) != 0) return;
   if (packer_.failed()) return stop_recording(format::StopReason::kNoSpace);
   uint32_t next = load(header.next_chunk), ahead = chunks_ahead(next);
-  if (live_.ready() >= next + ahead || packer_.backlog() > kMaxBacklog) return;
+  if (ahead == 0 || live_.ready() >= next + ahead || packer_.backlog() > kMaxBacklog) return;
   uint32_t step = max_size_ ? 0 : ahead;
   int error = live_.grow(std::min(next + ahead + step, stage::kMaxChunks));
   if (error != 0 && live_.ready() > next)
@@ -114,17 +115,18 @@ uint64_t Service::live_bytes() const {
   return sum;
 }
 
-uint64_t Service::size_on_disk() const {
-  return packer_.packed_bytes() + (files_ ? files_->kept_bytes() : 0);
+uint64_t Service::expected_size() const {
+  double ratio = packer_.compression();
+  auto packed = static_cast<uint64_t>(static_cast<double>(live_bytes()) * ratio);
+  return packer_.packed_bytes() + (files_ ? files_->kept_bytes() : 0) + packed;
 }
 
-uint64_t Service::size_at_most() const { return size_on_disk() + live_bytes(); }
-
 void Service::watch_size() {
-  if (!max_size_ || load(stage_.header().stopped) != 0 || size_at_most() < *max_size_) return;
-  if (size_on_disk() < *max_size_ && packer_.backlog() > 0)
-    return packer_.flush();  // packed it will be smaller
-  stop_recording(format::StopReason::kMaxSize);
+  if (!max_size_ || load(stage_.header().stopped) != 0) return;
+  uint64_t expected = expected_size();
+  bool guess = !packer_.packed_any() && packer_.backlog() > 0;  // how well it compresses
+  if (guess && expected > *max_size_ / 4) return packer_.flush();
+  if (expected >= *max_size_) stop_recording(format::StopReason::kMaxSize);
 }
 
 void Service::stop_recording(format::StopReason reason) {

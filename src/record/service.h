@@ -47,9 +47,8 @@ class Service {
   void watch_size();
   /// Bytes in chunks that are not in the pack yet.
   uint64_t live_bytes() const;
-  uint64_t size_on_disk() const;
-  /// What the recording would have if nothing of that could be compressed.
-  uint64_t size_at_most() const;
+  /// What the recording will have when that is packed too.
+  uint64_t expected_size() const;
 
   const SharedStage& stage_;
   LiveFile& live_;

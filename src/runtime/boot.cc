@@ -180,6 +180,20 @@ struct Start {
 
 const char* after(const char* s) { return s + strlen(s) + 1; }
 
+/// Tells the kernel where the program's arguments, environment and auxiliary vector are now, for ps and for gdb. Without
+/// CONFIG_CHECKPOINT_RESTORE it does not want to know; then ps shows nonsense, and nothing else is different.
+void tell_kernel(const Start& start, u64 stack, u64 arguments, u64 environment, u64 end, u64* auxv) {
+  struct {
+    u64 start_code, end_code, start_data, end_data, start_brk, brk, start_stack, arg_start, arg_end, env_start, env_end;
+    u64* auxv;
+    u32 auxv_size;
+    i32 exe_fd;
+  } map{start.info.program_base + kPage,  start.info.program_base + kPage + 1, start.info.brk - 2, start.info.brk - 1,
+        start.info.brk, start.info.brk,   stack, arguments, environment, environment, end,
+        auxv, start.info.auxc * 16, -1};
+  sys(__NR_prctl, 35, 14, &map, sizeof map, 0);  // PR_SET_MM, PR_SET_MM_MAP
+}
+
 /// Lays out the initial stack below `top`, in the kernel's order, and returns the stack pointer.
 u64 build_stack(const Start& start) {
   const char* name = after(start.strings);
@@ -208,8 +222,10 @@ u64 build_stack(const Start& start) {
   const char* s = (const char*)strings_at;
   for (u32 i = 0; i < start.info.argc; ++i, s = after(s)) *out++ = (u64)s;
   *out++ = 0;
+  u64 environment = (u64)s;
   for (u32 i = 0; i < start.info.envc; ++i, s = after(s)) *out++ = (u64)s;
   *out++ = 0;
+  u64* auxv = out;
   for (u32 i = 0; i < start.info.auxc; ++i) {
     u64 type = start.auxv[2 * i], value = start.auxv[2 * i + 1];
     if (type == AT_RANDOM) value = random_at;
@@ -218,6 +234,7 @@ u64 build_stack(const Start& start) {
     *out++ = type;
     *out++ = value;
   }
+  tell_kernel(start, at, strings_at, environment, (u64)s, auxv);
   return at;
 }
 
