@@ -147,14 +147,8 @@ void map_log(Thread& t) {
     map_feed(t);
     return;
   }
-  u64 slot = kSlotsBase + t.slot * kSlotSize;
-  for (auto* w : {&log.events, &log.data}) {
-    if (!w->open) continue;
-    char* at = (char*)(slot + (w == &log.events ? kSlotEvents : kSlotData));
-    sys(__NR_mmap, at, format::kChunkSize, kProtRead | kProtWrite, kMapShared | kMapFixed, own_fd(stage::kFdTrace),
-        (u64)w->chunk * format::kChunkSize);
-    w->base = at;
-  }
+  for (auto* w : {&log.events, &log.data})
+    if (w->open && !(w->base = map_chunk(w->chunk))) die("its log cannot be mapped");
 }
 
 /// The first image of a recording: the recorder says what to run.

@@ -90,14 +90,25 @@ void stop_recording(format::StopReason reason) {
   wake_recorder();
 }
 
+char* map_chunk(u32 index) {
+  // Chunks are used again soon after they were packed: one that is mapped already costs no page faults.
+  static u64 mapped[stage::kMaxChunks / 64];
+  char* at = (char*)(kLiveBase + (u64)index * kChunkSize);
+  u64 bit = u64{1} << (index % 64);
+  if (load(mapped[index / 64]) & bit) return at;
+  long result = sys(__NR_mmap, at, kChunkSize, kProtRead | kProtWrite, kMapShared | kMapFixed, own_fd(stage::kFdTrace),
+                    (u64)index * kChunkSize);
+  if (is_error(result)) return nullptr;
+  __atomic_fetch_or(&mapped[index / 64], bit, __ATOMIC_ACQ_REL);
+  return at;
+}
+
 bool open_chunk(Window& window, format::Stream stream, u64 first_event) {
   Thread& t = current();
   u32 index;
   if (!take_chunk(index)) return false;
-  char* at = (char*)(kSlotsBase + t.slot * kSlotSize + (stream == format::Stream::kEvents ? kSlotEvents : kSlotData));
-  long result = sys(__NR_mmap, at, kChunkSize, kProtRead | kProtWrite, kMapShared | kMapFixed, own_fd(stage::kFdTrace),
-                    (u64)index * kChunkSize);
-  if (is_error(result)) {
+  char* at = map_chunk(index);
+  if (!at) {
     stop_recording(format::StopReason::kLimit);
     return false;
   }

@@ -64,6 +64,7 @@ struct Log {
 };
 
 // record: chunks of `live`
+char* map_chunk(u32 index);
 bool open_chunk(Window& window, format::Stream stream, u64 first_event);
 void close_chunk(Window& window, bool last);
 /// Starts the streams of the current thread, afresh (a new thread or process).

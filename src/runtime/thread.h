@@ -1,7 +1,7 @@
 // A thread of the program, as the runtime knows it, and the process it belongs to. %gs points to the current Thread.
 //
 // Each thread has a slot of fixed size at a far address: guard page, the stack the runtime runs on (also the kernel's
-// alternate signal stack), windows onto its two trace chunks, and the Thread itself. A child of vfork shares its parent's
+// alternate signal stack), and the Thread itself. A child of vfork shares its parent's
 // memory but is a process of its own: it gets a slot and a Process of its own too.
 #pragma once
 
@@ -19,10 +19,9 @@ namespace pastcone::runtime {
 inline constexpr u64 kSlotsBase = 0x200200000000;
 inline constexpr u64 kSlotSize = 1 << 20;
 inline constexpr u64 kSlotStack = 512 * 1024;                  // guard page and stack
-inline constexpr u64 kSlotEvents = kSlotStack;                 // window, kChunkSize
-inline constexpr u64 kSlotData = kSlotEvents + 64 * 1024;      // window, kChunkSize
-inline constexpr u64 kSlotThread = kSlotData + 64 * 1024;
+inline constexpr u64 kSlotThread = kSlotStack;
 inline constexpr u64 kStageBase = 0x200100000000;
+inline constexpr u64 kLiveBase = 0x220000000000;               // chunk n of `live` is mapped at its place from here on
 inline constexpr u64 kFarBase = 0x210000000000;                // bump-allocated mappings of the runtime
 
 struct Process {

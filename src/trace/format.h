@@ -155,10 +155,14 @@ struct ExecInfo {
 };
 static_assert(sizeof(ExecInfo) == 104);
 
-/// Payload of kAsync: the registers in the order of abi SavedRegisters, then rip and a digest of the stack's top.
+/// Payload of kAsync: this, then `count` times AsyncWord (at most 48).
 struct AsyncPoint {
-  uint64_t registers[18];  ///< rax rbx rcx rdx rsi rdi rbp rsp r8…r15 rip rflags
-  uint64_t stack_digest;
+  uint64_t registers[18];      ///< rax rbx rcx rdx rsi rdi rbp rsp r8…r15 rip rflags (& 0xcd5)
+  uint64_t changed_registers;  ///< bit set in that order: others the last time the thread came by; 0xff7f: not known
+  uint64_t count;
+};
+struct AsyncWord {
+  uint64_t address, value;  ///< memory that the thread had changed a short time before
 };
 
 }  // namespace pastcone::format
