@@ -118,7 +118,8 @@ long handle_time(Call& c) {
 }
 
 /// rdtsc, rdtscp, rdrand, rdseed, from a patched site or a trap.
-extern "C" void runtime_instruction(patch::SavedRegisters* registers, u32 descriptor) {
+/// `resume`: where the trampoline loads the registers again; 0: there is none.
+extern "C" void runtime_instruction(patch::SavedRegisters* registers, u32 descriptor, u64 resume) {
   Thread& t = current();
   Log& log = t.log;
   auto kind = patch::descriptor_kind(descriptor);
@@ -173,6 +174,18 @@ extern "C" void runtime_instruction(patch::SavedRegisters* registers, u32 descri
   }
   if (g.replay) take_recorded_turn_after(t);
   else end_slice(t);
+  bool signals = resume && (g.replay ? log.peek() == Op::kSignal : t.interrupt);
+  if (signals) {
+    // The handler runs as if the trampoline had been interrupted, on top of what it has pushed.
+    Frame frame{};
+    frame.rip = resume;
+    frame.rsp = (u64)registers;
+    frame.flags = 0x202;
+    frame.full = 1;
+    deliver_signals(t, frame);
+    prepare_async(t, frame);
+    runtime_leave(&frame);
+  }
   if (g.replay) arm_async(t, 0);
 }
 

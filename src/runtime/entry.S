@@ -127,6 +127,7 @@ entry_instruction_body:
         mov     %gs:THREAD_STACK_TOP, %rsp
         cld
         mov     %rbx, %rdi
+        mov     %rbp, %rdx
         call    runtime_instruction
         mov     %rbx, %rsp
         jmp     *%rbp

@@ -4,7 +4,7 @@
 
 namespace pastcone::runtime {
 
-extern "C" void runtime_instruction(patch::SavedRegisters* registers, u32 descriptor);
+extern "C" void runtime_instruction(patch::SavedRegisters* registers, u32 descriptor, u64 resume);
 
 namespace {
 
@@ -37,7 +37,7 @@ void execute(KernelContext& k, patch::Descriptor descriptor) {
   patch::SavedRegisters r{{k.rax, k.rcx, k.rdx, k.rbx, k.rsp, k.rbp, k.rsi, k.rdi, k.r8, k.r9, k.r10, k.r11, k.r12, k.r13,
                            k.r14, k.r15},
                           k.flags};
-  runtime_instruction(&r, descriptor);
+  runtime_instruction(&r, descriptor, 0);
   u64* to[16] = {&k.rax, &k.rcx, &k.rdx, &k.rbx, nullptr, &k.rbp, &k.rsi, &k.rdi,
                  &k.r8,  &k.r9,  &k.r10, &k.r11, &k.r12,  &k.r13, &k.r14, &k.r15};
   for (int i = 0; i < 16; ++i)
