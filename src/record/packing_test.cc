@@ -67,9 +67,14 @@ TEST_F(Packing, ClosedChunksComeBackFree) {
   service.start();
   for (uint32_t i = 0; i < 100; ++i) close_chunk(write_chunk(1, i, format::kChunkRoom, 'x'));
   write_chunk(2, 0, 1000, 'y');  // and one that is never closed
-  for (int i = 0; i < 1000 && packer.backlog() > 0; ++i) usleep(10'000);
+  // They come back in several lots, as the service finds them.
+  size_t freed = 0;
+  for (int i = 0; i < 1000 && freed < 100; ++i) {
+    freed += ChunkStack(stage_.view(), stage_.header().free_chunks).pop_all().size();
+    if (freed < 100) usleep(10'000);
+  }
+  EXPECT_EQ(freed, 100u);
   EXPECT_EQ(packer.backlog(), 0u);
-  EXPECT_EQ(ChunkStack(stage_.view(), stage_.header().free_chunks).pop_all().size(), 100u);
   for (int i = 0; i < 1000 && load(stage_.header().chunks_ready) < 133; ++i) usleep(10'000);
   EXPECT_GE(load(stage_.header().chunks_ready), load(stage_.header().next_chunk) + 32);
 
