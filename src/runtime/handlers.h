@@ -42,7 +42,7 @@ long handle_mremap(Call& c);
 long handle_mprotect(Call& c);
 long handle_brk(Call& c);
 long handle_madvise(Call& c);
-// processes.cc, exec.cc
+// processes.cc, exec.cc, identity.cc
 long handle_clone(Call& c);
 long handle_execve(Call& c);
 long handle_exit(Call& c);

@@ -38,7 +38,4 @@ class Text {
   char *begin_, *at_, *end_;
 };
 
-/// One line to the terminal of the tool, for the rare things that must be said at once.
-void say(const char* text);
-
 }  // namespace pastcone::runtime

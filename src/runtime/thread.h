@@ -29,9 +29,7 @@ struct Process {
   u32 pid;                ///< as recorded
   u32 parent_pid;
   u32 threads;            ///< alive, in this process
-  u32 users;              ///< vfork: how many processes use this struct's memory
   bool serial;            ///< more than one thread, or memory shared with others: the turn counts
-  bool recorded_exit;     ///< an exit_group is already in the log
   bool outside;           ///< recording of this process has ended; it goes on natively
   bool vforked;           ///< in its parent's memory until it executes a program or ends
   bool in_parents_memory; ///< made by clone with CLONE_VM, as a process
@@ -42,7 +40,6 @@ struct Process {
   u64 exec_count;
   FdTable fds;
   SignalActions actions;
-  u32 lock;               ///< of this struct, between threads while they are inside the runtime without the turn
   char program[256];
 };
 
@@ -62,7 +59,6 @@ struct Thread {
   bool yields;            ///< the program said sched_yield
   bool has_turn;
   u64 slice_start;
-  u64 real_tid;           ///< replay: what the kernel calls it
   u32 exited;             ///< cleared by the kernel when the thread is really gone
   Frame start_frame;      ///< a new thread: the registers it begins with
   u32 parent_process, parent_thread;
@@ -99,8 +95,6 @@ struct Globals {
   u32 slot_lock;
   u64 slots_used[1024];   ///< bit set of thread slots
   u64 vdso_clock_gettime; ///< the kernel's vDSO function, or 0
-  u64 vdso_getcpu;
-  u64 stack_end;          ///< top of the main stack
   u64 xsave_size, xsave_mask;
 };
 extern Globals g;
