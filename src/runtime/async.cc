@@ -13,14 +13,7 @@ constexpr u64 kTrapFlag = 0x100;
 constexpr u32 kMostMisses = 400'000;  // a few seconds
 constexpr i64 kPatience = 50'000'000;  // ns without a call
 
-bool in_runtime(u64 rip) { return rip >= (u64)runtime_text_begin && rip < (u64)runtime_text_end; }
-bool on_runtime_stack(u64 rsp) { return rsp >= kSlotsBase && rsp < kSlotsBase + 65536 * kSlotSize; }
 bool is_ours(const KernelContext& k) { return in_runtime(k.rip) || on_runtime_stack(k.rsp) || is_trampoline(k.rip); }
-
-void to_frame(Frame& frame, const KernelContext& k) {
-  frame = Frame{k.r15, k.r14, k.r13, k.r12, k.rbp, k.rbx, k.r11, k.r10, k.r9, k.r8, k.rax, k.rcx, k.rdx, k.rsi, k.rdi,
-                0, 1, k.rip, k.flags, k.rsp};
-}
 
 void registers_of(const Frame& f, u64 (&out)[18]) {
   u64 all[18] = {f.rax, f.rbx, f.rcx, f.rdx, f.rsi, f.rdi, f.rbp, f.rsp, f.r8,

@@ -7,11 +7,10 @@
 namespace pastcone::runtime {
 namespace {
 
-void tell_director() {
-  auto& header = g.stage.header();
-  add(header.activity, 1u);
-  add(header.progress, 1u);
-  futex_wake(header.activity);
+/// A thread is gone: somebody may have waited for it.
+void tell_end() {
+  add(g.stage.header().progress, 1u);
+  tell_director();
 }
 
 [[noreturn]] void end_process() {
@@ -34,7 +33,7 @@ void diverge(Thread& t, const char* what, i64 recorded, i64 now, const char* det
   }
   store(slot_of(t).state, (u32)stage::ThreadState::kDiverged);
   add(g.stage.header().live_threads, -1);
-  tell_director();
+  tell_end();
   end_process();
 }
 
@@ -44,7 +43,7 @@ void end_replayed_thread(Thread& t) {
   store(slot.state, (u32)stage::ThreadState::kEnded);
   give_back_turn(t);
   add(g.stage.header().live_threads, -1);
-  tell_director();
+  tell_end();
 }
 
 void end_replayed_process(Thread& t) {
@@ -61,7 +60,7 @@ void end_replayed_process(Thread& t) {
   slot_of(t).event = t.log.event_count;
   store(process.state, (u32)stage::ProcessState::kEnded);
   leave_group(t);
-  tell_director();
+  tell_end();
   end_process();
 }
 
@@ -72,7 +71,7 @@ void end_of_log(Thread& t) {
   give_back_turn(t);
   auto& header = g.stage.header();
   add(header.live_threads, -1);
-  tell_director();
+  tell_end();
   // The other threads may have more to do; the last one ends the process.
   if (add(t.process->threads, -1) == 1) {
     store(g.stage.process(t.process->number).state, (u32)stage::ProcessState::kEnded);

@@ -21,6 +21,15 @@ struct KernelFrame {  // the kernel's struct ucontext
 };
 static_assert(sizeof(KernelFrame) == 304);
 
+/// Is the thread inside the runtime, by its instruction or its stack (the vDSO, called by us)?
+inline bool in_runtime(u64 rip) { return rip >= (u64)runtime_text_begin && rip < (u64)runtime_text_end; }
+inline bool on_runtime_stack(u64 rsp) { return rsp >= kSlotsBase && rsp < kSlotsBase + 65536 * kSlotSize; }
+/// The registers of an interrupted thread, all of them live.
+inline void to_frame(Frame& frame, const KernelContext& k) {
+  frame = Frame{k.r15, k.r14, k.r13, k.r12, k.rbp, k.rbx, k.r11, k.r10, k.r9, k.r8, k.rax, k.rcx, k.rdx, k.rsi, k.rdi,
+                0, 1, k.rip, k.flags, k.rsp};
+}
+
 struct FaultState {
   u64 error, trap, address;
 };

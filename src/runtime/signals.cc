@@ -232,13 +232,6 @@ namespace {
   runtime_leave(&frame);
 }
 
-bool in_runtime(u64 rip) { return rip >= (u64)runtime_text_begin && rip < (u64)runtime_text_end; }
-
-void to_frame(Frame& frame, const KernelContext& k) {
-  frame = Frame{k.r15, k.r14, k.r13, k.r12, k.rbp, k.rbx, k.r11, k.r10, k.r9, k.r8, k.rax, k.rcx, k.rdx, k.rsi, k.rdi,
-                0, 1, k.rip, k.flags, k.rsp};
-}
-
 void on_signal(int signal, SignalInfo* info, KernelFrame* kernel) {
   Thread& t = current();
   auto& s = t.signals;
@@ -291,7 +284,7 @@ void on_signal(int signal, SignalInfo* info, KernelFrame* kernel) {
 void on_dispatch(int, SignalInfo* info, KernelFrame* kernel) {
   KernelContext& context = kernel->context;
   if (info->code != 2) return;  // SYS_USER_DISPATCH; anything else is not for us
-  if (context.rsp >= kSlotsBase && context.rsp < kSlotsBase + 65536 * kSlotSize) {
+  if (on_runtime_stack(context.rsp)) {
     // The kernel's vDSO, called by ourselves, does not know this clock.
     context.rax = (u64)sys6((long)context.rax, context.rdi, context.rsi, context.rdx, context.r10, context.r8, context.r9);
     return;

@@ -6,13 +6,11 @@ stage::ThreadSlot& slot_of(Thread& t) {
   return g.stage.thread(g.stage.process(t.process->number).first_thread + t.number - 1);
 }
 
-namespace {
 void tell_director() {
   auto& header = g.stage.header();
   add(header.activity, 1u);
   futex_wake(header.activity);
 }
-}  // namespace
 
 void begin_wait(Thread& t, stage::WaitKind kind, u64 target, u64 position) {
   auto& slot = slot_of(t);

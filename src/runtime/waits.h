@@ -7,6 +7,7 @@
 namespace pastcone::runtime {
 
 stage::ThreadSlot& slot_of(Thread& t);
+void tell_director();  ///< it should look at the stage
 void begin_wait(Thread& t, stage::WaitKind kind, u64 target, u64 position);
 void end_wait(Thread& t);
 [[noreturn]] void abandon_wait(Thread& t);
