@@ -79,8 +79,8 @@ FileKeeper::FileKeeper(const SharedStage& stage, const Path& recording, const Pa
       breathe_(std::move(breathe)) {}
 
 bool FileKeeper::serve() {
-  uint32_t activity = load(stage_.header().activity);
-  if (std::exchange(last_activity_, activity) == activity) return false;
+  uint32_t requests = load(stage_.header().file_requests);
+  if (std::exchange(seen_requests_, requests) == requests) return false;
   bool served = false;
   for (uint32_t id : requested()) {
     answer(id, stage_.view().file(id));

@@ -61,7 +61,7 @@ class FileKeeper {
   FileTableWriter table_;
   Breathe breathe_;
   std::map<uint32_t, FileEntry> entries_;  ///< what was answered
-  uint32_t last_activity_ = 0;
+  uint32_t seen_requests_ = 0;
   uint64_t kept_bytes_ = 0;
   std::string trouble_;
 };

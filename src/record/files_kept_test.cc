@@ -103,6 +103,7 @@ stage::FileSlot& request(const SharedStage& stage, uint32_t id, int fd, uint32_t
   slot.fd = fd;
   slot.wanted = wanted;
   store(slot.state, static_cast<uint32_t>(stage::FileState::kRequested));
+  store(stage.header().file_requests, load(stage.header().file_requests) + 1);
   stage.notify();
   return slot;
 }

@@ -477,6 +477,7 @@ extern "C" void runtime_boot(u64* sp) {
   g.far_next = kFarBase;
   u64 vdso = k.aux(AT_SYSINFO_EHDR);
   g.vdso_clock_gettime = vdso_symbol(vdso, "__vdso_clock_gettime");
+  g.quick_clocks = g.vdso_clock_gettime && !g.replay && !(g.stage.header().flags & stage::kFlagListCalls);
   find_xsave_size();
 
   first_process.number = number;

@@ -1,6 +1,7 @@
 #include "channels.h"
 
 #include "messages.h"
+#include "turn.h"
 #include "waits.h"
 
 namespace pastcone::runtime {
@@ -9,6 +10,7 @@ namespace {
 constexpr long kAgain = -1011;          ///< in the log: it would have blocked, and was tried again
 constexpr long kContinue = -0x100000;   ///< kContinue - n: n bytes went, the rest was tried again
 constexpr u64 kPeek = 2, kDontWait = 0x40, kWaitAll = 0x100;
+constexpr u32 kLockWanted = u32{1} << 31;  ///< in a lock's word: somebody sleeps for it
 constexpr int kReceiveTimeout = 20, kSendTimeout = 21;  // SO_RCVTIMEO, SO_SNDTIMEO
 
 bool is_socket_call(u32 number) {
@@ -188,17 +190,18 @@ void lock_shared(u32& word, u32 tid) {
       __builtin_ia32_pause();
       continue;
     }
+    tid |= kLockWanted;  // others may sleep as well: whoever unlocks has to wake them
     u32 owner = load(word);
-    if (!owner) continue;
+    if (!owner || (!(owner & kLockWanted) && !swap_if(word, owner, owner | kLockWanted))) continue;
+    owner |= kLockWanted;
     Timespec wait{0, 10'000'000};
     long result = futex_wait(word, owner, &wait);
-    if (result == -ETIMEDOUT && sys(__NR_tkill, owner, 0) == -ESRCH && swap_if(word, owner, tid)) break;
+    if (result == -ETIMEDOUT && is_gone(owner & ~kLockWanted) && swap_if(word, owner, tid)) break;
   }
 }
 
 void unlock_shared(u32& word) {
-  store(word, 0u);
-  futex_wake(word, 1);
+  if (__atomic_exchange_n(&word, 0u, __ATOMIC_ACQ_REL) & kLockWanted) futex_wake(word, 1);
 }
 
 u32 new_connection(stage::ConnectionKind kind, bool claimed) {

@@ -55,6 +55,7 @@ void list_call(const Call& c, long result) {
 extern "C" void runtime_dispatch(Frame* frame) {
   Thread& t = current();
   t.frame = frame;
+  store(t.busy, true);
   if (t.process->outside) t.log.off = true;
   u32 number = (u32)frame->number;
   Call c{t, *frame, number, number < kCallCount ? call_table[number] : kUnknown,

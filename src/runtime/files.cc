@@ -20,6 +20,7 @@ void request(stage::FileSlot& slot, int fd) {
   slot.fd = fd;
   store(slot.state, (u32)stage::FileState::kRequested);
   auto& header = g.stage.header();
+  add(header.file_requests, 1u);
   add(header.activity, 1u);
   futex_wake(header.activity);
 }

@@ -153,20 +153,9 @@ void close_log() {
 
 // --- writing ---------------------------------------------------------------------------------------------------------
 
-void Log::begin() {
-  if (off) return;
-  if (events.at + kMaxItem > events.end || !events.open) {
-    close_chunk(events, false);
-    if (!open_chunk(events, format::Stream::kEvents, event_count)) off = true;
-  }
-}
-
-void Log::varint(u64 value) {
-  while (value >= 0x80) {
-    byte((u8)(value | 0x80));
-    value >>= 7;
-  }
-  byte((u8)value);
+void Log::next_chunk() {
+  close_chunk(events, false);
+  if (!open_chunk(events, format::Stream::kEvents, event_count)) off = true;
 }
 
 void Log::word64(u64 value) {

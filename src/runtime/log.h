@@ -44,14 +44,20 @@ struct Log {
   bool off;          ///< record: nothing is written any more
 
   // --- recording
-  void begin();                      ///< room for one item
+  void begin() {                     ///< room for one item
+    if (!off && (events.at + kMaxItem > events.end || !events.open)) next_chunk();
+  }
   void byte(u8 value) { if (!off) events.base[events.at++] = (char)value; }
-  void varint(u64 value);
+  void varint(u64 value) {
+    for (; value >= 0x80; value >>= 7) byte((u8)(value | 0x80));
+    byte((u8)value);
+  }
   void zigzag(i64 value) { varint((u64)value << 1 ^ (u64)(value >> 63)); }
   void word64(u64 value);
   void check() { byte(hash.check()); }
   void commit();                     ///< the item is part of the recording
   void payload(const void* bytes, u64 n);
+  void next_chunk();                 ///< of the events
 
   // --- replay
   bool at_end() const { return events.at >= events.end; }

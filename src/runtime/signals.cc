@@ -150,7 +150,9 @@ void deliver_signals(Thread& t, Frame& frame) {
     }
     return;
   }
-  if (!t.interrupt) {
+  store(t.busy, false);  // what comes after this look has to wait for the next one
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  if (!load(t.interrupt)) {
     if ((long)frame.rax == kRestart) settle_restart(frame, kRestartFlag);
     return;
   }
@@ -275,7 +277,7 @@ void on_signal(int signal, SignalInfo* info, KernelFrame* kernel) {
   __atomic_fetch_or(&s.captured, signal_bit(signal), __ATOMIC_ACQ_REL);
   kernel->mask |= signal_bit(signal);
   update_interrupt(t);
-  if (t.interrupt && !in_runtime(context.rip)) interrupt_soon(t);
+  if (t.interrupt && !t.busy) interrupt_soon(t);
   if (t.interrupt && context.rip >= (u64)runtime_window_begin && context.rip < (u64)runtime_window_end)
     context.rip = (u64)runtime_window_abort;
 }

@@ -58,6 +58,7 @@ struct Thread {
   bool head_written;      ///< this call's item is already in the log: a change of turn belongs behind it
   bool yields;            ///< the program said sched_yield
   bool has_turn;
+  bool busy;              ///< inside a call that has still to look for signals
   u64 slice_start;
   u32 exited;             ///< cleared by the kernel when the thread is really gone
   Frame start_frame;      ///< a new thread: the registers it begins with
@@ -95,6 +96,7 @@ struct Globals {
   u32 slot_lock;
   u64 slots_used[1024];   ///< bit set of thread slots
   u64 vdso_clock_gettime; ///< the kernel's vDSO function, or 0
+  bool quick_clocks;      ///< it can be used without ceremony
   u64 xsave_size, xsave_mask;
 };
 extern Globals g;

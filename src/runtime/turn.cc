@@ -27,21 +27,6 @@ void write_turn(Thread& t, u64 number, bool after) {
   log.commit();
 }
 
-/// Killed, but perhaps not yet waited for by its parent.
-bool is_gone(u32 tid) {
-  char path[40], text[300];
-  Text(path, sizeof path) << "/proc/" << tid << "/stat";
-  long fd = sys(__NR_open, path, 02000000, 0);
-  if (is_error(fd)) return fd == -ENOENT;
-  long n = sys(__NR_read, fd, text, sizeof text - 1);
-  sys(__NR_close, fd);
-  if (n <= 0) return true;
-  text[n] = 0;
-  char* end = text + n;
-  while (end > text && *end != ')') --end;
-  return end[0] == ')' && (end[2] == 'Z' || end[2] == 'X');
-}
-
 /// Gets the turn; true if somebody else had it since.
 bool get_turn(Thread& t) {
   for (;;) {
@@ -76,6 +61,20 @@ bool get_turn(Thread& t) {
 }
 
 }  // namespace
+
+bool is_gone(u32 tid) {
+  char path[40], text[300];
+  Text(path, sizeof path) << "/proc/" << tid << "/stat";
+  long fd = sys(__NR_open, path, 02000000, 0);
+  if (is_error(fd)) return fd == -ENOENT;
+  long n = sys(__NR_read, fd, text, sizeof text - 1);
+  sys(__NR_close, fd);
+  if (n <= 0) return true;
+  text[n] = 0;
+  char* end = text + n;
+  while (end > text && *end != ')') --end;
+  return end[0] == ')' && (end[2] == 'Z' || end[2] == 'X');
+}
 
 void become_serial(Process& p) {
   if (p.serial) return;

@@ -80,7 +80,7 @@ struct Header {
   uint32_t progress;        ///< counts all changes that could let a waiting thread go on
   uint32_t diverged;        ///< how many processes have diverged
   uint32_t give_up;         ///< set by the director: every waiting thread ends
-  uint32_t replay_pad;
+  uint32_t file_requests;   ///< record: counts files asked for
   uint64_t output_done;     ///< replay: number of output records written
   char patch_directory[256];  ///< patched copies of files, named by FileSlot::patched in hex
   Breakpoint breakpoint;
