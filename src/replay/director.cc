@@ -107,12 +107,11 @@ Status Director::prepare(const Recording& recording, const record::PatchCache& p
   stage::View view = stage_.view();
   TRY_STATUS(fill_file_table(recording, view, patches));
   feed_ = TRY(write_feed(recording, view, layout_));
-  uint64_t store_size = lay_out_store(run_, view);
-  store_ = TRY(temporary_file("the channel store", store_size));
+  store_ = TRY(temporary_file("the channel store", lay_out_store(run_, view)));
   output_ = TRY(temporary_file("the output of the replay", run_.output_bytes));
-  if (ftruncate(store_.get(), static_cast<off_t>(store_size)) != 0) {
+  if (ftruncate(store_.get(), static_cast<off_t>(stage_.header().store_size)) != 0) {
     return fail("cannot create a channel store of {} MB: {}; set TMPDIR to a file system that can hold it",
-                store_size >> 20, errno_message(errno));
+                stage_.header().store_size >> 20, errno_message(errno));
   }
   stage::Header& header = stage_.header();
   header.next_process = layout_.processes;

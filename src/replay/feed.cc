@@ -96,16 +96,25 @@ Result<UniqueFd> write_feed(const Recording& recording, const stage::View& stage
   return fd;
 }
 
+namespace {
+/// More than most kernels keep of a pipe or connection, and still small for a cache.
+constexpr uint64_t kLead = 1 << 20;
+}  // namespace
+
 uint64_t lay_out_store(const RunSummary& run, const stage::View& stage) {
-  uint64_t size = 0;
+  uint64_t blocks = 0, bytes = 0;
   for (size_t channel = 0; channel < run.channels.size(); ++channel) {
     stage::Direction& direction = stage.connection(static_cast<uint32_t>(channel / 2)).direction[channel % 2];
     direction.outside_from = ~uint64_t{0};
-    direction.store_offset = size;
-    direction.store_size = run.channels[channel];
-    size += stage::page_up(direction.store_size);
+    direction.store_size = run.channels[channel].size();
+    direction.first_block = blocks;
+    direction.lead = run.channels[channel].peeked() ? stage::kKeepAll : kLead;
+    blocks += (direction.store_size + stage::kStoreBlock - 1) / stage::kStoreBlock;
+    bytes += stage::page_up(direction.store_size);
   }
-  return size;
+  stage.header().store_blocks = blocks;
+  stage.header().store_size = stage::store_blocks_at(blocks) + blocks * stage::kStoreBlock;
+  return bytes;
 }
 
 }  // namespace pastcone::replay

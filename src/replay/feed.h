@@ -25,7 +25,8 @@ Result<FeedLayout> lay_out_feed(const Recording& recording, const RunSummary& ru
 /// Writes the streams where the thread table says.
 Result<UniqueFd> write_feed(const Recording& recording, const stage::View& stage, const FeedLayout& layout);
 
-/// Fills the connections: where in the store each direction's bytes will lie. Gives the size of the store.
+/// Fills the connections: which pieces of the store belong to each direction. Gives the number of bytes that the store has
+/// to hold if nothing is received before all is sent.
 uint64_t lay_out_store(const RunSummary& run, const stage::View& stage);
 
 /// The slot of a thread in the stage.

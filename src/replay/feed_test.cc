@@ -88,12 +88,17 @@ TEST_F(Feed, TooManyThreadsAreAnError) {
 
 TEST_F(Feed, ChannelsLieApartInTheStore) {
   RunSummary run;
-  run.channels = {0, 0, 10, 5000, 0, 1};
-  EXPECT_EQ(lay_out_store(run, view_), 4096u * 4);
+  run.channels = {{}, {}, {10}, {5000}, {stage::kStoreBlock + 1}, {0, 1, 2}};
+  EXPECT_EQ(lay_out_store(run, view_), 4096u * 5 + stage::kStoreBlock);
   EXPECT_EQ(view_.connection(1).direction[0].store_size, 10u);
-  EXPECT_EQ(view_.connection(1).direction[1].store_offset, 4096u);
+  EXPECT_EQ(view_.connection(1).direction[0].first_block, 0u);
   EXPECT_EQ(view_.connection(1).direction[1].store_size, 5000u);
-  EXPECT_EQ(view_.connection(2).direction[1].store_offset, 4096u * 3);
+  EXPECT_EQ(view_.connection(1).direction[1].first_block, 1u);
+  EXPECT_EQ(view_.connection(2).direction[1].first_block, 4u);
+  EXPECT_NE(view_.connection(2).direction[0].lead, stage::kKeepAll);
+  EXPECT_EQ(view_.connection(2).direction[1].lead, stage::kKeepAll);
+  EXPECT_EQ(view_.header().store_blocks, 5u);
+  EXPECT_EQ(view_.header().store_size, 2 * 4096u + 5 * stage::kStoreBlock);
 }
 
 TEST(TemporaryFile, ALargeOneIsOnDisk) {

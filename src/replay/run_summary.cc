@@ -36,14 +36,12 @@ bool ThreadScan::take_transfer(const Item& item, RunSummary& run) {
   if (run.channels.size() <= item.channel) run.channels.resize(item.channel + 1);
   std::optional<uint64_t> position = std::exchange(position_, {});
   if ((item.shape != Shape::kReceive && item.shape != Shape::kMessage) || item.result <= 0) return true;
-  // Every byte is received once, so the sum is what was received; only peeks make it more. It is less where
-  // an event was lost with a killed process: then those after it say where they are, because the end was
-  // shared.
-  uint64_t& total = run.channels[item.channel];
+  ChannelSummary& channel = run.channels[item.channel];
   auto count = static_cast<uint64_t>(item.result);
-  total += count;
-  if (position) total = std::max(total, *position + count);
-  return total < uint64_t{1} << 62;
+  channel.total += count;
+  if (position) channel.furthest = std::max(channel.furthest, *position + count);
+  else channel.in_order += count;
+  return channel.total < uint64_t{1} << 62 && channel.furthest < uint64_t{1} << 62;
 }
 
 bool ThreadScan::take(const Item& item, RunSummary& run) {

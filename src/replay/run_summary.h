@@ -2,6 +2,7 @@
 // output there is, how each thread ends. One pass over all event streams.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -19,9 +20,19 @@ struct ThreadSummary {
   bool complete = false;  ///< its stream ends because the thread did, or recording stopped; not in the middle
 };
 
+/// What is received on a channel. A receive says where it begins if the end has been shared, or if it only peeks.
+struct ChannelSummary {
+  uint64_t in_order = 0;  ///< bytes of receives that do not say where
+  uint64_t furthest = 0;  ///< where the last of the others ends
+  uint64_t total = 0;
+
+  uint64_t size() const { return std::max(in_order, furthest); }
+  bool peeked() const { return total > size(); }  ///< some bytes were looked at more than once
+};
+
 struct RunSummary {
   std::map<ThreadId, ThreadSummary> threads;
-  std::vector<uint64_t> channels;  ///< by channel: so many bytes are received at most
+  std::vector<ChannelSummary> channels;
   std::vector<uint64_t> outputs;   ///< the numbers of all writes to standard output and error, in order
   uint64_t output_bytes = 0;       ///< before the last of them
   uint32_t last_connection = 0;    ///< highest ids that occur

@@ -37,9 +37,9 @@ TEST(RunSummary, ReceivesAddUpPerChannel) {
   builder.packed(a).packed(b);
   RunSummary run = summary(builder);
   ASSERT_EQ(run.channels.size(), 8u);
-  EXPECT_EQ(run.channels[6], 1000u);
-  EXPECT_EQ(run.channels[7], 500u);
-  EXPECT_EQ(run.channels[0], 0u);
+  EXPECT_EQ(run.channels[6].size(), 1000u);
+  EXPECT_EQ(run.channels[7].size(), 500u);
+  EXPECT_EQ(run.channels[0].size(), 0u);
   EXPECT_EQ(run.last_connection, 3u);
   EXPECT_EQ(run.events, a.events() + b.events());
   EXPECT_FALSE(run.threads[thread(1)].complete);
@@ -48,21 +48,31 @@ TEST(RunSummary, ReceivesAddUpPerChannel) {
 }
 
 TEST(RunSummary, AnEndThatChangesHandsIsAddedUpToo) {
-  // p1 reads 100 alone, p2 reads 50 at 100 while both hold the end, p1 reads 30 more alone: 180.
+  // p1 reads 100 alone; from then on both hold the end, and say where they read.
   StreamBuilder a = begin(thread(1)), b = begin(thread(2));
-  a.receive(kRead, 2, 100).receive(kRead, 2, 30);
+  a.receive(kRead, 2, 100).offset(150).receive(kRead, 2, 30);
   b.offset(100).receive(kRead, 2, 50);
   RecordingBuilder builder;
   builder.packed(a).packed(b);
-  EXPECT_EQ(summary(builder).channels[2], 180u);
+  EXPECT_EQ(summary(builder).channels[2].size(), 180u);
+  EXPECT_FALSE(summary(builder).channels[2].peeked());
 }
 
 TEST(RunSummary, AnExplicitPositionCountsWhereAnEventWasLost) {
   StreamBuilder a = begin(thread(1));
-  a.receive(kRead, 2, 10).offset(500).receive(kRecvfrom, 2, 20).receive(kRead, 2, 1);
+  a.receive(kRead, 2, 10).offset(500).receive(kRecvfrom, 2, 20).offset(520).receive(kRead, 2, 1);
   RecordingBuilder builder;
   builder.packed(a);
-  EXPECT_EQ(summary(builder).channels[2], 521u);
+  EXPECT_EQ(summary(builder).channels[2].size(), 521u);
+}
+
+TEST(RunSummary, APeekIsNoticed) {
+  StreamBuilder a = begin(thread(1));
+  a.receive(kRead, 2, 10).offset(10).receive(kRecvfrom, 2, 20).receive(kRead, 2, 20);
+  RecordingBuilder builder;
+  builder.packed(a);
+  EXPECT_EQ(summary(builder).channels[2].size(), 30u);
+  EXPECT_TRUE(summary(builder).channels[2].peeked());
 }
 
 TEST(RunSummary, OutputsAreSortedAndMayHaveGaps) {

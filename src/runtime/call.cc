@@ -22,7 +22,7 @@ void Exchange::out(u64 address, u64 n) {
 
 void Ins::bytes(u64 address, u64 n) {
   // In pieces through a buffer: the memory may not be there, and may change under us.
-  char buffer[512];
+  char buffer[2048];
   hash_.mix(n);
   while (n) {
     u64 part = min<u64>(n, sizeof buffer);

@@ -1,6 +1,7 @@
 #include "channels.h"
 
 #include "messages.h"
+#include "store.h"
 #include "turn.h"
 #include "waits.h"
 
@@ -328,8 +329,8 @@ long replay_receive(Call& c, const Fd& fd, Buffers& buffers) {
   expect_check(c);
   if (channel != channel_received(fd)) diverge(c.t, "receives on another channel", channel, channel_received(fd));
   if (result > 0) {
-    fetch_bytes(c.t, channel, position, buffers, (u64)result);
-    if (!peek) direction.received = position + (u64)result;
+    fetch_bytes(c.t, channel, position, buffers, (u64)result, peek);
+    if (!peek) note_received(channel, position + (u64)result);
   }
   if (shape == Shape::kMessage) {
     const char* bytes = c.log().read_payload(size);
@@ -354,45 +355,6 @@ long receive_on_channel(Call& c, const Fd& fd, Buffers& buffers) {
     return 1;
   }
   return result;
-}
-
-// --- the store -------------------------------------------------------------------------------------------------------------
-
-void store_bytes(Thread& t, u32 channel, u64 position, const Buffers& buffers, u64 n) {
-  auto& connection = g.stage.connection(channel / 2);
-  auto& direction = connection.direction[channel % 2];
-  // Several may share this end: bytes enter the store in the order they were sent.
-  wait_for(t, connection.futex, stage::WaitKind::kChannel, channel, position,
-           [&] { return load(direction.sent) >= position; });
-  u64 at = position;
-  each_part(buffers, n, [&](u64 base, u64 length) {
-    u64 keep = at < direction.store_size ? min(length, direction.store_size - at) : 0;
-    for (u64 done = 0; done < keep;) {
-      long written = sys(__NR_pwrite64, own_fd(stage::kFdStore), base + done, keep - done,
-                         direction.store_offset + at + done);
-      if (written <= 0) diverge(t, "the channel store cannot be written", 0, written);
-      done += (u64)written;
-    }
-    at += length;
-  });
-  store(direction.sent, position + n);
-  publish(connection.futex);
-}
-
-void fetch_bytes(Thread& t, u32 channel, u64 position, const Buffers& buffers, u64 n) {
-  auto& connection = g.stage.connection(channel / 2);
-  auto& direction = connection.direction[channel % 2];
-  wait_for(t, connection.futex, stage::WaitKind::kChannel, channel, position + n,
-           [&] { return load(direction.sent) >= position + n; });
-  u64 at = direction.store_offset + position;
-  each_part(buffers, n, [&](u64 base, u64 length) {
-    for (u64 done = 0; done < length;) {
-      long got = sys(__NR_pread64, own_fd(stage::kFdStore), base + done, length - done, at + done);
-      if (got <= 0) diverge(t, "the channel store cannot be read", (i64)length, got);
-      done += (u64)got;
-    }
-    at += length;
-  });
 }
 
 }  // namespace pastcone::runtime

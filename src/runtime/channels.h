@@ -30,8 +30,4 @@ u32 new_connection(stage::ConnectionKind kind, bool claimed);
 long send_on_channel(Call& c, const Fd& fd, Buffers& buffers);
 long receive_on_channel(Call& c, const Fd& fd, Buffers& buffers);
 
-/// Replay: appends what was sent to the store / takes bytes from it.
-void store_bytes(Thread& t, u32 channel, u64 position, const Buffers& buffers, u64 n);
-void fetch_bytes(Thread& t, u32 channel, u64 position, const Buffers& buffers, u64 n);
-
 }  // namespace pastcone::runtime

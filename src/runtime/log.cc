@@ -1,5 +1,6 @@
 #include "log.h"
 
+#include "free_list.h"
 #include "thread.h"
 
 namespace pastcone::runtime {
@@ -8,14 +9,35 @@ using format::ChunkHeader;
 using format::kChunkRoom;
 using format::kChunkSize;
 
+namespace {
+u64 word_at(const char* p) {
+  u64 w;
+  __builtin_memcpy(&w, p, 8);
+  return w;
+}
+
+/// Two words at once; three of these in a row do not wait for each other.
+u64 fold(u64 state, u64 key, const char* p) {
+  unsigned __int128 product = (unsigned __int128)(word_at(p) ^ key) * (word_at(p + 8) ^ state);
+  return (u64)product ^ (u64)(product >> 64);
+}
+}  // namespace
+
 void Hash::bytes(const void* data, size_t n) {
   auto p = (const char*)data;
   mix(n);
-  for (; n >= 8; p += 8, n -= 8) {
-    u64 w;
-    __builtin_memcpy(&w, p, 8);
-    mix(w);
+  if (n >= 48) {
+    u64 a = state, b = state ^ 0x8bb84b93962eacc9, c = state ^ 0x4b33a62ed433d4a3;
+    for (; n >= 48; p += 48, n -= 48) {
+      a = fold(a, 0xa0761d6478bd642f, p);
+      b = fold(b, 0xe7037ed1a0b428db, p + 16);
+      c = fold(c, 0x8ebc6af09c88c6e3, p + 32);
+    }
+    mix(a);
+    mix(b);
+    mix(c);
   }
+  for (; n >= 8; p += 8, n -= 8) mix(word_at(p));
   if (n) {
     u64 w = 0;
     for (size_t i = 0; i < n; ++i) w |= (u64)(u8)p[i] << (8 * i);
@@ -27,26 +49,6 @@ void Hash::bytes(const void* data, size_t n) {
 
 namespace {
 
-void push_chunk(u64& stack, u32 index) {
-  for (;;) {
-    u64 head = load(stack);
-    g.stage.chunk_link(index) = (u32)head;
-    if (swap_if(stack, head, ((head >> 32) + 1) << 32 | (index + 1))) return;
-  }
-}
-
-bool pop_chunk(u64& stack, u32& index) {
-  for (;;) {
-    u64 head = load(stack);
-    if (!(u32)head) return false;
-    u32 next = load(g.stage.chunk_link((u32)head - 1));
-    if (swap_if(stack, head, ((head >> 32) + 1) << 32 | next)) {
-      index = (u32)head - 1;
-      return true;
-    }
-  }
-}
-
 void wake_recorder() {
   auto& header = g.stage.header();
   add(header.activity, 1);
@@ -57,7 +59,7 @@ void wake_recorder() {
 bool take_chunk(u32& index) {
   auto& header = g.stage.header();
   if (load(header.stopped)) return false;
-  if (pop_chunk(header.free_chunks, index)) return true;
+  if (pop_free(header.free_chunks, &g.stage.chunk_link(0), index)) return true;
   index = add(header.next_chunk, 1u);
   if (index >= stage::kMaxChunks) {
     stop_recording(format::StopReason::kLimit);
@@ -134,7 +136,7 @@ void close_chunk(Window& window, bool last) {
   auto& header = *(ChunkHeader*)window.base;
   header.flags = (u8)(format::kChunkClosed | (last ? format::kChunkLast : 0));
   window.open = false;
-  push_chunk(g.stage.header().closed_chunks, window.chunk);
+  push_free(g.stage.header().closed_chunks, &g.stage.chunk_link(0), window.chunk);
   wake_recorder();
 }
 

@@ -22,6 +22,7 @@ inline constexpr u64 kSlotStack = 512 * 1024;                  // guard page and
 inline constexpr u64 kSlotThread = kSlotStack;
 inline constexpr u64 kStageBase = 0x200100000000;
 inline constexpr u64 kLiveBase = 0x220000000000;               // chunk n of `live` is mapped at its place from here on
+inline constexpr u64 kStoreBase = 0x230000000000;              // replay: the bytes of channels
 inline constexpr u64 kFarBase = 0x210000000000;                // bump-allocated mappings of the runtime
 
 struct Process {
@@ -97,6 +98,7 @@ struct Globals {
   u64 slots_used[1024];   ///< bit set of thread slots
   u64 vdso_clock_gettime; ///< the kernel's vDSO function, or 0
   bool quick_clocks;      ///< it can be used without ceremony
+  char* store;            ///< replay: the channel store, once it is mapped
   u64 xsave_size, xsave_mask;
 };
 extern Globals g;

@@ -88,7 +88,7 @@ void become_serial(Process& p) {
   add(group.members, 1u);
   t.has_turn = true;
   t.slice_start = ticks();
-  if (g.replay) publish(group.futex);  // who joins this group later may already wait for it
+  if (g.replay) publish(group);  // who joins this group later may already wait for it
 }
 
 void join_group(Thread& t, u32 number) {
@@ -155,7 +155,7 @@ void take_turn_number(Thread& t, u32 group_number, u64 number) {
     t.process->group = group_number;
     add(group.members, 1u);
   }
-  wait_for(t, group.futex, stage::WaitKind::kTurn, group_number, number,
+  wait_for(t, group, stage::WaitKind::kTurn, group_number, number,
            [&] { return load(group.number) == number - 1 && !load(group.owner); });
   store(group.owner, t.tid);
   store(group.number, number);
@@ -184,7 +184,7 @@ void give_back_turn(Thread& t) {
   t.has_turn = false;
   stage::Group& group = group_of(t);
   store(group.owner, 0u);
-  publish(group.futex);
+  publish(group);
 }
 
 }  // namespace pastcone::runtime

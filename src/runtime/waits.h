@@ -16,27 +16,30 @@ void end_wait(Thread& t);
 [[noreturn]] void end_replayed_process(Thread& t);
 void end_replayed_thread(Thread& t);
 
-/// Something changed that others may wait for.
-inline void publish(u32& futex) {
-  add(futex, 1u);
+/// Something changed that others may wait for: a connection or a group.
+template <typename Place>
+void publish(Place& place) {
+  add(place.futex, 1u);
   add(g.stage.header().progress, 1u);
-  futex_wake(futex);
+  if (load(place.waiters)) futex_wake(place.futex);
 }
 
-template <typename Ready>
-void wait_for(Thread& t, u32& futex, stage::WaitKind kind, u64 target, u64 position, Ready ready) {
+template <typename Place, typename Ready>
+void wait_for(Thread& t, Place& place, stage::WaitKind kind, u64 target, u64 position, Ready ready) {
   if (ready()) return;
   for (int i = 0; i < 100; ++i) {
     __builtin_ia32_pause();
     if (ready()) return;
   }
   begin_wait(t, kind, target, position);
+  add(place.waiters, 1u);
   for (;;) {
-    u32 seen = load(futex);
+    u32 seen = load(place.futex);
     if (ready()) break;
     if (load(g.stage.header().give_up)) abandon_wait(t);
-    futex_wait(futex, seen);
+    futex_wait(place.futex, seen);
   }
+  add(place.waiters, -1);
   end_wait(t);
 }
 

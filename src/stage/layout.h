@@ -82,6 +82,10 @@ struct Header {
   uint32_t give_up;         ///< set by the director: every waiting thread ends
   uint32_t file_requests;   ///< record: counts files asked for
   uint64_t output_done;     ///< replay: number of output records written
+  uint64_t store_blocks;    ///< entries of the store's table
+  uint64_t store_size;
+  uint64_t free_blocks;     ///< of the store: lock-free stack as above
+  uint64_t next_block;      ///< the first that was never used
   char patch_directory[256];  ///< patched copies of files, named by FileSlot::patched in hex
   Breakpoint breakpoint;
 };
@@ -129,9 +133,20 @@ struct Direction {
   uint64_t received;
   uint64_t outside_from; ///< from this position on the bytes come from a process that is not recorded; ~0: never
   uint32_t send_lock, receive_lock;  ///< owner's tid
-  uint64_t store_offset; ///< replay: where its bytes lie in the store
-  uint64_t store_size;   ///< replay: how many of them are ever received
+  uint64_t store_size;   ///< replay: how many bytes are ever received,
+  uint64_t first_block;  ///< and which entry of the store's table is the first of them
+  uint64_t lead;         ///< replay: a sender that is further ahead lets the receiver catch up; kKeepAll: never
 };
+
+/// Replay: the store, a file that is mapped by everybody. It begins with a table of these, one for each piece of each
+/// direction, then a link for each block (for the stack of free ones), then the blocks. A block whose bytes have all been
+/// received is used again: the store grows only as far as senders are ahead of receivers.
+struct StorePiece {
+  uint32_t block;     ///< + 1; 0: nothing sent yet
+  uint32_t received;  ///< bytes
+};
+inline constexpr uint64_t kStoreBlock = 1 << 16;
+inline constexpr uint64_t kKeepAll = ~uint64_t{0};  ///< Direction::lead: some bytes are looked at twice, perhaps by others
 
 /// A pipe, socket pair or connection between two ends. Direction i carries what end i sends.
 struct Connection {
@@ -140,7 +155,7 @@ struct Connection {
   uint32_t holders[2];///< descriptors-in-processes that refer to each end; more than one: its order is recorded
   Direction direction[2];
   uint32_t futex;     ///< replay: bumped when bytes arrive
-  uint32_t waiters;
+  uint32_t waiters;   ///< who sleep on it
   uint32_t shared[2]; ///< each end: has ever been held more than once, so positions are written down
 };
 
@@ -200,6 +215,8 @@ inline constexpr uint64_t kFilesAt = kAddressesAt + page_up(uint64_t{kAddressSlo
 inline constexpr uint64_t kGroupsAt = kFilesAt + page_up(uint64_t{kMaxFiles} * sizeof(FileSlot));
 inline constexpr uint64_t kChunkLinksAt = kGroupsAt + page_up(uint64_t{kMaxGroups} * sizeof(Group));
 inline constexpr uint64_t kOutputAt = kChunkLinksAt + page_up(uint64_t{kMaxChunks} * sizeof(uint32_t));
+constexpr uint64_t store_links_at(uint64_t blocks) { return page_up(blocks * sizeof(StorePiece)); }
+constexpr uint64_t store_blocks_at(uint64_t blocks) { return store_links_at(blocks) + page_up(blocks * sizeof(uint32_t)); }
 inline constexpr uint64_t kStageSize = kOutputAt + page_up(uint64_t{kOutputSlots} * sizeof(OutputSlot));
 
 // --- descriptors ------------------------------------------------------------------------------------------------------
