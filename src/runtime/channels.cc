@@ -213,7 +213,7 @@ u32 new_connection(stage::ConnectionKind kind, bool claimed) {
   }
   auto& connection = g.stage.connection(number);
   connection.kind = (u32)kind;
-  connection.claimed = claimed;
+  connection.claimed = claimed && !process().outside;
   connection.direction[0].outside_from = connection.direction[1].outside_from = ~u64{0};
   return number;
 }

@@ -202,10 +202,18 @@ long execute_runtime(const Vectors& v) {
 
 /// A program that cannot be recorded runs as it is; what it says to others is from outside.
 long execute_natively(Call& c, const Program& program) {
-  char why[128];
-  Text(why, sizeof why) << "executes a program that cannot be recorded: " << program.why;
   for (int i = 0; i < stage::kFdCount; ++i) sys(__NR_fcntl, own_fd(i), 2, 1);
-  long result = leave_recording(c, format::StopReason::kUnrecordable, why);
+  u64 mask = c.t.signals.mask;
+  sys(__NR_rt_sigprocmask, 2, &mask, 0, 8);
+  long result;
+  if (c.t.process->outside) {
+    result = raw(c);
+  } else {
+    char why[128];
+    Text(why, sizeof why) << "executes a program that cannot be recorded: " << program.why;
+    result = leave_recording(c, format::StopReason::kUnrecordable, why);
+  }
+  sync_kernel_mask(c.t);
   return result;  // only if it failed; the process goes on unrecorded
 }
 
@@ -260,7 +268,7 @@ long handle_execve(Call& c) {
   }
   long result = resolve(program, directory, path, flags, 0);
   if (at) memcpy(program.script, name, name_text.size() + 1);
-  if (!result && program.outside) return execute_natively(c, program);
+  if (!result && (program.outside || c.t.process->outside)) return execute_natively(c, program);
   if (is_error(result)) {
     record_result(c, result);
     return result;

@@ -71,13 +71,20 @@ void begin_life(Thread& t, u8 start_flags) {
     begin_replay_thread(t);
   } else {
     t.tid = (u32)sys(__NR_gettid);
+    bool outside = t.process->outside;  // of a process that has left the recording
     if (start_flags & format::kStartProcess) {
       t.process->pid = t.tid;
       g.stage.process(t.process->number).pid = t.tid;
-      store(g.stage.process(t.process->number).state, (u32)stage::ProcessState::kRunning);
+      store(g.stage.process(t.process->number).state,
+            (u32)(outside ? stage::ProcessState::kOutside : stage::ProcessState::kRunning));
     }
-    open_log(t.process->number, t.number);
-    record_start(t, t.parent_process, t.parent_thread, t.parent_event, start_flags);
+    if (outside) {
+      t.log = Log{};
+      t.log.off = true;
+    } else {
+      open_log(t.process->number, t.number);
+      record_start(t, t.parent_process, t.parent_thread, t.parent_event, start_flags);
+    }
   }
   store(t.signals.captured, u64{0});
   t.timer = 0;

@@ -169,7 +169,7 @@ long handle_connect(Call& c) {
   }
   u64 key = connector_key((int)c.fd(), peer);
   u32 connection = new_connection(stage::ConnectionKind::kStream, false);
-  if (key) put_address(key, connection * 2);
+  if (key && !c.t.process->outside) put_address(key, connection * 2);
   long result = raw_blocking(c);
   bool open = !result || result == -EINPROGRESS || result == -EINTR || result == kRestart || result == -EALREADY;
   if (open) become_connection(c.fd(), connection * 2);
@@ -209,7 +209,7 @@ long handle_accept(Call& c) {
       if (connection) {
         drop_address(key);
         if (is_chosen_name(peer)) length = 2;
-        store(g.stage.connection(connection).claimed, 1u);
+        if (!c.t.process->outside) store(g.stage.connection(connection).claimed, 1u);
       } else {
         connection = new_connection(stage::ConnectionKind::kStream, false);
       }

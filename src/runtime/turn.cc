@@ -56,6 +56,7 @@ bool get_turn(Thread& t) {
   t.slice_start = ticks();
   if (group.last == t.tid) return false;
   group.last = t.tid;
+  if (t.log.off) return false;  // nobody will see this change of hands again
   ++group.number;
   return true;
 }
