@@ -28,6 +28,7 @@ class Exchange {
  public:
   Exchange(Call& c, bool replay, const char* bytes, u64 size) : c_(c), replay_(replay), bytes_(bytes), left_(size) {}
   void out(u64 address, u64 n);
+  void rest(u64 address, u64 n) { out(address, replay_ ? left_ : n); }  ///< replay: as many as there are
   Call& call() { return c_; }
   u64 count() const { return count_; }  ///< record: bytes stored; replay: bytes that were wanted
   bool short_of_bytes() const { return short_; }

@@ -64,6 +64,11 @@ void pipe_outs(Exchange& x, const u64* a, long result) { fixed<0, 8>(x, a, resul
 void msgrcv_outs(Exchange& x, const u64* a, long result) {
   if (result >= 0) x.out(a[1], (u64)result + 8);
 }
+void mq_outs(Exchange& x, const u64* a, long result) {
+  if (result < 0) return;
+  x.out(a[1], (u64)result);
+  x.out(a[3], 4);
+}
 void ioctl_outs(Exchange& x, const u64* a, long result) {
   if (is_error(result)) return;
   u32 request = (u32)a[1];
@@ -120,9 +125,38 @@ void wait4_outs(Exchange& x, const u64* a, long result) {
 void sigtimedwait_outs(Exchange& x, const u64* a, long result) {
   if (result > 0) x.out(a[1], 128);
 }
+/// The commands that shmctl, semctl and msgctl have in common; kInfo fills a smaller structure.
+constexpr i32 kIpcStat = 2, kIpcInfo = 3, kIpc64 = 0x100;
 void semctl_outs(Exchange& x, const u64* a, long result) {
-  i32 command = (i32)a[2] & 0xff;
-  if (!is_error(result) && (command == 2 || command == 18 || command == 19 || command == 3)) x.out(a[3], 104);
+  if (is_error(result)) return;
+  switch ((i32)a[2] & ~kIpc64) {
+    case kIpcStat: case 18: case 20: x.out(a[3], 104); return;  // SEM_STAT, SEM_STAT_ANY
+    case kIpcInfo: case 19: x.out(a[3], 40); return;            // SEM_INFO
+    case 13: {                                                  // GETALL
+      u64 about[13] = {};
+      if (!g.replay) sys(__NR_semctl, a[0], 0, kIpcStat, about);
+      x.rest(a[3], about[10] * 2);                              // sem_nsems
+      return;
+    }
+    default: return;
+  }
+}
+void msgctl_outs(Exchange& x, const u64* a, long result) {
+  if (is_error(result)) return;
+  switch ((i32)a[1] & ~kIpc64) {
+    case kIpcStat: case 11: case 13: x.out(a[2], 120); return;  // MSG_STAT, MSG_STAT_ANY
+    case kIpcInfo: case 12: x.out(a[2], 32); return;            // MSG_INFO
+    default: return;
+  }
+}
+void shmctl_outs(Exchange& x, const u64* a, long result) {
+  if (is_error(result)) return;
+  switch ((i32)a[1] & ~kIpc64) {
+    case kIpcStat: case 13: case 15: x.out(a[2], 112); return;  // SHM_STAT, SHM_STAT_ANY
+    case kIpcInfo: x.out(a[2], 72); return;
+    case 14: x.out(a[2], 48); return;                           // SHM_INFO
+    default: return;
+  }
 }
 void mincore_outs(Exchange& x, const u64* a, long result) {
   if (!result) x.out(a[2], (a[1] + kPage - 1) / kPage);
@@ -149,6 +183,8 @@ template <int kArgument, int kLength>
 void in_sized(Ins& ins, const u64* a) {
   if (a[kArgument]) ins.bytes(a[kArgument], min<u64>((u32)a[kLength], 65536));
 }
+void semop_ins(Ins& ins, const u64* a) { ins.bytes(a[1], min<u64>(a[2], 500) * 6); }
+void msgsnd_ins(Ins& ins, const u64* a) { ins.bytes(a[1], a[2] + 8); }
 void poll_ins(Ins& ins, const u64* a) {
   // fd and events, not what was left in revents: it is the log's own
   for (u64 i = 0; i < min<u64>(a[1], 4096); ++i) ins.bytes(a[0] + 8 * i, 6);
@@ -252,18 +288,20 @@ constexpr Table make_table() {
   custom(__NR_futex, 6, handle_futex);
   custom(__NR_sched_yield, 0, handle_yield);
   sleeps(__NR_flock, 2);
-  sleeps(__NR_semop, 3, nullptr);
-  sleeps(__NR_semtimedop, 4, nullptr);
-  sleeps(__NR_msgsnd, 4);
+  sleeps(__NR_semop, 3, nullptr, semop_ins);
+  sleeps(__NR_semtimedop, 4, nullptr, semop_ins);
+  sleeps(__NR_msgsnd, 4, nullptr, msgsnd_ins);
   sleeps(__NR_msgrcv, 5, msgrcv_outs);
   sleeps(__NR_mq_timedsend, 5, nullptr, in_sized<1, 2>);
-  sleeps(__NR_mq_timedreceive, 5, counted<1>);
+  sleeps(__NR_mq_timedreceive, 5, mq_outs);
 
   // memory
   custom(__NR_mmap, 6, handle_mmap);
   custom(__NR_munmap, 2, handle_munmap);
   custom(__NR_mremap, 5, handle_mremap);
   custom(__NR_mprotect, 3, handle_mprotect);
+  custom(__NR_shmat, 3, handle_shmat);
+  custom(__NR_shmdt, 1, handle_shmdt);
   custom(__NR_brk, 1, handle_brk);
   custom(__NR_madvise, 3, handle_madvise);
   logged(__NR_mlock, 2);
@@ -271,7 +309,7 @@ constexpr Table make_table() {
   logged(__NR_munlock, 2);
   logged(__NR_mlockall, 1);
   logged(__NR_munlockall, 0);
-  logged(__NR_msync, 3);
+  sleeps(__NR_msync, 3);
   logged(__NR_mincore, 3, mincore_outs);
   logged(__NR_mbind, 6);
   logged(__NR_set_mempolicy, 3);
@@ -451,11 +489,11 @@ constexpr Table make_table() {
   logged(__NR_fallocate, 4);
   logged(__NR_fadvise64, 4);
   logged(__NR_readahead, 3);
-  logged(__NR_sync, 0);
-  logged(__NR_syncfs, 1);
-  logged(__NR_fsync, 1);
-  logged(__NR_fdatasync, 1);
-  logged(__NR_sync_file_range, 4);
+  sleeps(__NR_sync, 0);
+  sleeps(__NR_syncfs, 1);
+  sleeps(__NR_fsync, 1);
+  sleeps(__NR_fdatasync, 1);
+  sleeps(__NR_sync_file_range, 4);
   logged(__NR_setxattr, 5, nullptr, paths<0, 1>);
   logged(__NR_lsetxattr, 5, nullptr, paths<0, 1>);
   logged(__NR_fsetxattr, 5, nullptr, path<1>);
@@ -476,7 +514,9 @@ constexpr Table make_table() {
   logged(__NR_semget, 3);
   logged(__NR_semctl, 4, semctl_outs);
   logged(__NR_msgget, 2);
-  logged(__NR_msgctl, 3, fixed<2, 120>);
+  logged(__NR_msgctl, 3, msgctl_outs);
+  logged(__NR_shmget, 3);
+  logged(__NR_shmctl, 3, shmctl_outs);
   logged(__NR_uname, 1, fixed<0, 390>);
   logged(__NR_sysinfo, 1, fixed<0, 112>);
   logged(__NR_syslog, 3, counted<1>);

@@ -40,6 +40,8 @@ long handle_mmap(Call& c);
 long handle_munmap(Call& c);
 long handle_mremap(Call& c);
 long handle_mprotect(Call& c);
+long handle_shmat(Call& c);
+long handle_shmdt(Call& c);
 long handle_brk(Call& c);
 long handle_madvise(Call& c);
 // processes.cc, exec.cc, identity.cc

@@ -140,9 +140,14 @@ namespace {
 void share_file(Thread& t, int fd) {
   Stat s{};
   sys(__NR_fstat, fd, &s);
+  share_object(t, address_key(4, s.dev, s.ino, 0), address_key(5, s.dev, s.ino, 0));
+}
+
+}  // namespace
+
+void share_object(Thread& t, u64 group_key, u64 object_key) {
   become_serial(*t.process);
   t.process->shares = true;
-  u64 group_key = address_key(4, s.dev, s.ino, 0), object_key = address_key(5, s.dev, s.ino, 0);
   u32 group, object;
   {
     SharedLock lock(g.stage.header().share_lock, t.tid);
@@ -157,7 +162,6 @@ void share_file(Thread& t, int fd) {
   t.shared_object = object < kSharedObjects ? object : 0;
 }
 
-/// Replay: memory of the run's own, shared by those who shared the file, with the contents it had at this moment.
 long map_shared_copy(u64 address, u64 length, int prot, u64 object, u64 offset, const char* bytes, u64 size) {
   if (!object) {
     long at = sys(__NR_mmap, address, length, kProtRead | kProtWrite, kMapPrivate | kMapAnonymous | kMapFixed, -1, 0);
@@ -178,7 +182,11 @@ long map_shared_copy(u64 address, u64 length, int prot, u64 object, u64 offset, 
   return sys(__NR_mmap, address, length, prot, kMapShared | kMapFixed, fd, place);
 }
 
-}  // namespace
+void share_replayed(Thread& t, u64 object) {
+  if (!object) return;
+  become_serial(*t.process);
+  t.process->shares = true;
+}
 
 long handle_mmap(Call& c) {
   u64 address = c.a[0], length = c.a[1], offset = c.a[5];
@@ -220,10 +228,7 @@ long handle_mmap(Call& c) {
     u64 object;
     memcpy(&object, bytes, 8);
     compare_address(c, result, map_shared_copy((u64)result, length, prot, object, offset, bytes + 8, size - 8));
-    if (object) {
-      become_serial(*c.t.process);
-      c.t.process->shares = true;
-    }
+    share_replayed(c.t, object);
     return result;
   }
   long result = (long)c.log().read_varint();

@@ -25,6 +25,11 @@ inline constexpr u64 kLiveBase = 0x220000000000;               // chunk n of `li
 inline constexpr u64 kStoreBase = 0x230000000000;              // replay: the bytes of channels
 inline constexpr u64 kFarBase = 0x210000000000;                // bump-allocated mappings of the runtime
 
+/// Memory of System V that is attached.
+struct Attachment {
+  u64 address, size;
+};
+
 struct Process {
   u32 number;             ///< p3 is 3
   u32 pid;                ///< as recorded
@@ -41,6 +46,7 @@ struct Process {
   u64 exec_count;
   FdTable fds;
   SignalActions actions;
+  Attachment attached[256];  ///< address 0: free
   char program[256];
 };
 

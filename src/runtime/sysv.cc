@@ -1,0 +1,76 @@
+// System V shared memory: like a file that is mapped shared, but known by its id, and detached as a whole.
+#include "addresses.h"
+#include "handlers.h"
+#include "maps.h"
+
+namespace pastcone::runtime {
+namespace {
+
+constexpr u64 kReadOnly = 010000, kExecute = 0100000;
+constexpr int kIpcStat = 2;
+
+Attachment* find(Process& p, u64 address) {
+  for (Attachment& each : p.attached)
+    if (each.address == address) return &each;
+  return nullptr;
+}
+
+void note_attached(Process& p, u64 address, u64 size) {
+  if (Attachment* free = find(p, 0)) *free = {address, size};
+}
+
+u64 segment_size(u64 id) {
+  u64 about[14] = {};
+  return sys(__NR_shmctl, id, kIpcStat, about) ? 0 : about[6];  // shm_segsz
+}
+
+void attached_outs(Exchange& x, const u64*, long result) {
+  if (is_error(result)) return;
+  x.out((u64)&current().shared_object, 8);
+  x.out((u64)result, find(*current().process, (u64)result)->size);
+}
+
+}  // namespace
+
+long handle_shmat(Call& c) {
+  Process& p = *c.t.process;
+  if (!g.replay) {
+    u64 size = segment_size(c.a[0]);
+    if (!find(p, 0)) return leave_recording(c, format::StopReason::kLimit, "shmat, more often than pastcone can follow");
+    if (size) share_object(c.t, address_key(6, c.a[0], 0, 0), address_key(7, c.a[0], 0, 0));
+    long result = raw(c);
+    if (!is_error(result)) note_attached(p, (u64)result, size);
+    record_result(c, result, attached_outs);
+    return result;
+  }
+  expect_item(c, 1 << (int)Shape::kOut);
+  long result = c.log().read_zigzag();
+  u64 size = c.log().read_varint();
+  expect_check(c);
+  const char* bytes = c.log().read_payload(size);
+  if (is_error(result)) return result;
+  if (!bytes || size < 8) end_of_log(c.t);
+  u64 object;
+  memcpy(&object, bytes, 8);
+  int prot = kProtRead | (c.a[2] & kReadOnly ? 0 : kProtWrite) | (c.a[2] & kExecute ? kProtExec : 0);
+  long now = map_shared_copy((u64)result, page_up(size - 8), prot, object, 0, bytes + 8, size - 8);
+  if (now != result) diverge(c.t, "memory at another address", result, now, call_name(c.number));
+  note_attached(p, (u64)result, size - 8);
+  share_replayed(c.t, object);
+  return result;
+}
+
+long handle_shmdt(Call& c) {
+  Attachment* attachment = c.a[0] ? find(*c.t.process, c.a[0]) : nullptr;
+  long result = logged(c, raw, nullptr);
+  if (is_error(result)) return result;
+  if (!attachment) {
+    if (g.replay) diverge(c.t, "detaches what was not attached", 0, (i64)c.a[0]);
+    return result;
+  }
+  if (g.replay) sys(__NR_munmap, attachment->address, page_up(attachment->size));
+  *attachment = {};
+  return result;
+}
+
+}  // namespace pastcone::runtime
