@@ -1,7 +1,7 @@
 // Asynchronous points: places between two calls at which a thread was interrupted, because it computed on while a signal
 // waited for it, or others for their turn.
 //
-// Recording: a timer, or whoever waits for the turn, sends SIGURG with a mark of ours. At the first one the thread's memory is
+// Recording: a timer, or whoever waits for the turn, sends SIGWINCH with a mark of ours. At the first one the thread's memory is
 // copied; at the next, some milliseconds later, it is single-stepped until it comes by the same place again. There it is
 // stopped: the log gets kAsync with its registers and with words of memory that have changed, which tell this pass from all
 // others; then what happened there (a hand-over, signals).
@@ -15,7 +15,9 @@
 
 namespace pastcone::runtime {
 
-inline constexpr int kInterruptSignal = 23;             // SIGURG: harmless to a program that is just being executed
+/// SIGWINCH: ignored by default, so harmless to a program that is just being executed, and hardly anybody waits for it by
+/// signalfd or sigwait (PostgreSQL does for SIGURG, which is as harmless).
+inline constexpr int kInterruptSignal = 28;
 inline constexpr u64 kInterruptMark = 0x70617374636f6e65;
 
 /// Record: a signal waits for a thread that is in the program's own code. Interrupts it if it makes no call soon.
