@@ -99,6 +99,8 @@ Result<UniqueFd> write_feed(const Recording& recording, const stage::View& stage
 namespace {
 /// More than most kernels keep of a pipe or connection, and still small for a cache.
 constexpr uint64_t kLead = 1 << 20;
+/// Blocks that several take at the same time for one piece, and give back but for one.
+constexpr uint64_t kSpareBlocks = 64;
 }  // namespace
 
 uint64_t lay_out_store(const RunSummary& run, const stage::View& stage) {
@@ -109,9 +111,11 @@ uint64_t lay_out_store(const RunSummary& run, const stage::View& stage) {
     direction.store_size = run.channels[channel].size();
     direction.first_block = blocks;
     direction.lead = run.channels[channel].peeked() ? stage::kKeepAll : kLead;
-    blocks += (direction.store_size + stage::kStoreBlock - 1) / stage::kStoreBlock;
+    // As many again: a FIFO has a mark for each byte.
+    blocks += 2 * ((direction.store_size + stage::kStoreBlock - 1) / stage::kStoreBlock);
     bytes += stage::page_up(direction.store_size);
   }
+  blocks += kSpareBlocks;
   stage.header().store_blocks = blocks;
   stage.header().store_size = stage::store_blocks_at(blocks) + blocks * stage::kStoreBlock;
   return bytes;

@@ -93,12 +93,12 @@ TEST_F(Feed, ChannelsLieApartInTheStore) {
   EXPECT_EQ(view_.connection(1).direction[0].store_size, 10u);
   EXPECT_EQ(view_.connection(1).direction[0].first_block, 0u);
   EXPECT_EQ(view_.connection(1).direction[1].store_size, 5000u);
-  EXPECT_EQ(view_.connection(1).direction[1].first_block, 1u);
-  EXPECT_EQ(view_.connection(2).direction[1].first_block, 4u);
+  EXPECT_EQ(view_.connection(1).direction[1].first_block, 2u);
+  EXPECT_EQ(view_.connection(2).direction[1].first_block, 8u);
   EXPECT_NE(view_.connection(2).direction[0].lead, stage::kKeepAll);
   EXPECT_EQ(view_.connection(2).direction[1].lead, stage::kKeepAll);
-  EXPECT_EQ(view_.header().store_blocks, 5u);
-  EXPECT_EQ(view_.header().store_size, 2 * 4096u + 5 * stage::kStoreBlock);
+  EXPECT_EQ(view_.header().store_blocks, 74u);
+  EXPECT_EQ(view_.header().store_size, 2 * 4096u + 74 * stage::kStoreBlock);
 }
 
 TEST(TemporaryFile, ALargeOneIsOnDisk) {

@@ -35,7 +35,8 @@ bool ThreadScan::take_transfer(const Item& item, RunSummary& run) {
   run.last_connection = std::max(run.last_connection, static_cast<uint32_t>(connection));
   if (run.channels.size() <= item.channel) run.channels.resize(item.channel + 1);
   std::optional<uint64_t> position = std::exchange(position_, {});
-  if ((item.shape != Shape::kReceive && item.shape != Shape::kMessage) || item.result <= 0) return true;
+  if ((item.shape != Shape::kReceive && item.shape != Shape::kMessage) || item.result < 0) return true;
+  // An empty message has a place too: the byte before it.
   ChannelSummary& channel = run.channels[item.channel];
   auto count = static_cast<uint64_t>(item.result);
   channel.total += count;

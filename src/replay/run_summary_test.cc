@@ -75,6 +75,15 @@ TEST(RunSummary, APeekIsNoticed) {
   EXPECT_TRUE(summary(builder).channels[2].peeked());
 }
 
+TEST(RunSummary, AnEmptyMessageHasAPlace) {
+  // Messages of 10 and 0 bytes, each behind a free position: that before the second is the last that is used.
+  StreamBuilder a = begin(thread(1));
+  a.offset(1).receive(kRecvfrom, 2, 10).offset(12).receive(kRecvfrom, 2, 0);
+  RecordingBuilder builder;
+  builder.packed(a);
+  EXPECT_EQ(summary(builder).channels[2].size(), 12u);
+}
+
 TEST(RunSummary, OutputsAreSortedAndMayHaveGaps) {
   StreamBuilder a = begin(thread(1)), b = begin(thread(2));
   a.output(1, 0, 0).result(kWrite, 5).output(1, 4, 20).result(kWrite, 5);

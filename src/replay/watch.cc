@@ -48,6 +48,9 @@ std::string wait_text(const ThreadSlot& slot) {
     case WaitKind::kChannel:
       return fmt::format("it waits for bytes of channel {} up to {} that nobody sends", slot.wait_for,
                          slot.wait_position);
+    case WaitKind::kPacket:
+      return fmt::format("it waits for what begins at byte {} of channel {}, which nobody sends",
+                         slot.wait_position, slot.wait_for);
     case WaitKind::kTurn:
       return fmt::format("it waits for turn {} of group {} that does not come", slot.wait_position,
                          slot.wait_for);

@@ -9,6 +9,7 @@ void Buffers::add(u64 base, u64 length) {
 }
 
 void Buffers::add_vectors(u64 vectors, u64 n) {
+  if (n > kMost) bad = true;  // the kernel refuses it
   for (u64 i = 0; i < n && i < kMost; ++i) {
     Iovec v;
     if (!read_memory(v, vectors + i * sizeof v)) {

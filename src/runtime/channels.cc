@@ -1,5 +1,6 @@
 #include "channels.h"
 
+#include "fifos.h"
 #include "messages.h"
 #include "store.h"
 #include "turn.h"
@@ -8,16 +9,14 @@
 namespace pastcone::runtime {
 namespace {
 
-constexpr long kAgain = -1011;          ///< in the log: it would have blocked, and was tried again
-constexpr long kContinue = -0x100000;   ///< kContinue - n: n bytes went, the rest was tried again
-constexpr u64 kPeek = 2, kDontWait = 0x40, kWaitAll = 0x100;
 constexpr u32 kLockWanted = u32{1} << 31;  ///< in a lock's word: somebody sleeps for it
-constexpr int kReceiveTimeout = 20, kSendTimeout = 21;  // SO_RCVTIMEO, SO_SNDTIMEO
 
 bool is_socket_call(u32 number) {
   return number == __NR_sendto || number == __NR_recvfrom || number == __NR_sendmsg || number == __NR_recvmsg ||
          number == __NR_sendmmsg || number == __NR_recvmmsg;
 }
+
+}  // namespace
 
 u64 message_flags(Call& c) {
   switch (c.number) {
@@ -27,30 +26,12 @@ u64 message_flags(Call& c) {
   }
 }
 
-/// The lock of an end that other processes hold too.
-class OptionalLock {
- public:
-  OptionalLock(u32* word, u32 tid) : word_(word) {
-    if (word) lock_shared(*word, tid);
-  }
-  ~OptionalLock() {
-    if (word_) unlock_shared(*word_);
-  }
-
- private:
-  u32* word_;
-};
-
 bool is_shared(const Fd& fd) { return load(g.stage.connection(fd.object).holders[fd.end]) > 1; }
-
-/// Several processes have used this end, now or before: which bytes are ours cannot be told from our own calls.
-bool needs_position(const Fd& fd) { return load(g.stage.connection(fd.object).shared[fd.end]); }
 
 bool is_nonblocking(Call& c) {
   return (message_flags(c) & kDontWait) || (sys(__NR_fcntl, c.fd(), 3, 0) & 04000);
 }
 
-/// Waits until the descriptor is ready, with the turn given up. 1: it is; 0: the socket's own time limit is over; -EINTR.
 long wait_ready(Call& c, u16 events, int timeout_option) {
   struct { i64 seconds, microseconds; } limit{};
   u32 length = sizeof limit;
@@ -75,6 +56,18 @@ bool read_offset(Thread& t, u64& position) {
   return true;
 }
 
+void write_send(Call& c, u32 channel, u64 length) {
+  begin_item(c, Shape::kSend);
+  c.log().varint(channel);
+  c.log().varint(length);
+  finish_item(c);
+}
+
+namespace {
+
+/// Several processes have used this end, now or before: which bytes are ours cannot be told from our own calls.
+bool needs_position(const Fd& fd) { return load(g.stage.connection(fd.object).shared[fd.end]); }
+
 /// The call for just one of a list of messages.
 long send_once(Call& c, bool may_wait, bool resumed, const Buffers& buffers) {
   if (c.number == __NR_sendmmsg) {
@@ -98,13 +91,6 @@ long send_once(Call& c, bool may_wait, bool resumed, const Buffers& buffers) {
   long result = sys(__NR_pwritev2, c.a[0], rest, n, -1, 0, 8);  // RWF_NOWAIT
   if (result == -EOPNOTSUPP) result = sys(__NR_writev, c.a[0], rest, n);
   return result;
-}
-
-void write_send(Call& c, u32 channel, u64 length) {
-  begin_item(c, Shape::kSend);
-  c.log().varint(channel);
-  c.log().varint(length);
-  finish_item(c);
 }
 
 long record_send(Call& c, const Fd& fd, Buffers& buffers) {
@@ -152,6 +138,7 @@ long record_send(Call& c, const Fd& fd, Buffers& buffers) {
 
 long replay_send(Call& c, const Fd& fd, Buffers& buffers) {
   auto& direction = direction_sent(fd);
+  bool fifo = fd.kind == FdKind::kFifo;
   u64 done = 0;
   for (;;) {
     u64 position = 0;
@@ -162,15 +149,17 @@ long replay_send(Call& c, const Fd& fd, Buffers& buffers) {
     u64 length = c.log().read_varint();
     expect_check(c);
     if (channel != channel_sent(fd)) diverge(c.t, "sends on another channel", channel, channel_sent(fd));
-    if (length != buffers.total) diverge(c.t, "sends another number of bytes", (i64)length, (i64)buffers.total);
+    // A FIFO takes large writes in pieces.
+    if (fifo ? length > buffers.total : length != buffers.total)
+      diverge(c.t, "sends another number of bytes", (i64)length, (i64)buffers.total);
     if (!shared) position = direction.sent;
     // The bytes first: others may wait for them before our own turn comes again.
     long result = peek_correction(c, (long)length);
     long sent = result <= kContinue ? kContinue - result : result;
-    if (sent > 0) {
-      store_bytes(c.t, channel, position, buffers, (u64)sent);
-      buffers.skip((u64)sent);
-    }
+    // A FIFO's bytes keep their positions, also if they did not go: others like them may have been taken for them.
+    if (fifo) store_piece(c.t, channel, position, buffers, length);
+    else if (sent > 0) store_bytes(c.t, channel, position, buffers, (u64)sent);
+    if (sent > 0) buffers.skip((u64)sent);
     take_turn_behind(c.t);
     result = corrected(c, result);
     if (result == kAgain || result <= kContinue) {
@@ -220,7 +209,8 @@ u32 new_connection(stage::ConnectionKind kind, bool claimed) {
 
 long send_on_channel(Call& c, const Fd& fd, Buffers& buffers) {
   if (c.number == __NR_sendmsg || c.number == __NR_sendmmsg) note_passed_fds(c);
-  long result = g.replay ? replay_send(c, fd, buffers) : record_send(c, fd, buffers);
+  bool fifo = fd.kind == FdKind::kFifo;
+  long result = g.replay ? replay_send(c, fd, buffers) : fifo ? record_fifo_send(c, fd, buffers) : record_send(c, fd, buffers);
   if (c.number == __NR_sendmmsg && result >= 0) {
     u32 length = (u32)result;
     write_memory(c.a[1] + sizeof(MessageHeader), &length, 4);
@@ -253,12 +243,12 @@ long receive_once(Call& c, bool may_wait, const Buffers& buffers) {
   return result;
 }
 
-bool has_header(Call& c) { return c.number == __NR_recvmsg || c.number == __NR_recvmmsg; }
+}  // namespace
 
 void write_receive(Call& c, u32 channel, long result) {
-  if (has_header(c)) {
+  if (has_beside(c)) {
     Exchange x(c, false, nullptr, 0);
-    message_outs(c, x, result);
+    beside_outs(c, x, result);
     u64 size = x.count();
     begin_item(c, Shape::kMessage);
     c.log().varint(channel);
@@ -272,6 +262,7 @@ void write_receive(Call& c, u32 channel, long result) {
   finish_item(c);
 }
 
+namespace {
 long record_receive(Call& c, const Fd& fd, Buffers& buffers) {
   auto& direction = direction_received(fd);
   bool peek = message_flags(c) & kPeek;
@@ -329,14 +320,18 @@ long replay_receive(Call& c, const Fd& fd, Buffers& buffers) {
   expect_check(c);
   if (channel != channel_received(fd)) diverge(c.t, "receives on another channel", channel, channel_received(fd));
   if (result > 0) {
-    fetch_bytes(c.t, channel, position, buffers, (u64)result, peek);
-    if (!peek) note_received(channel, position + (u64)result);
+    if (fd.kind == FdKind::kFifo) {
+      fetch_piece(c.t, channel, position, buffers, (u64)result);
+    } else {
+      fetch_bytes(c.t, channel, position, buffers, (u64)result, peek);
+      if (!peek) note_received(channel, position + (u64)result);
+    }
   }
   if (shape == Shape::kMessage) {
     const char* bytes = c.log().read_payload(size);
     if (!bytes) end_of_log(c.t);
     Exchange x(c, true, bytes, size);
-    message_outs(c, x, result);
+    beside_outs(c, x, result);
   } else if (c.number == __NR_recvfrom && result >= 0 && c.a[4] && c.a[5]) {
     u32 none = 0;  // a stream names no sender
     write_memory(c.a[5], &none, 4);
@@ -347,7 +342,10 @@ long replay_receive(Call& c, const Fd& fd, Buffers& buffers) {
 }  // namespace
 
 long receive_on_channel(Call& c, const Fd& fd, Buffers& buffers) {
-  long result = g.replay ? replay_receive(c, fd, buffers) : record_receive(c, fd, buffers);
+  bool fifo = fd.kind == FdKind::kFifo;
+  long result = g.replay ? replay_receive(c, fd, buffers)
+                : fifo   ? record_fifo_receive(c, fd, buffers)
+                         : record_receive(c, fd, buffers);
   if (has_header(c)) take_passed_fds(c, result);
   if (c.number == __NR_recvmmsg && result >= 0) {
     u32 length = (u32)result;

@@ -1,5 +1,6 @@
 // Calls that make, copy and close descriptors.
-#include "call.h"
+#include "channels.h"
+#include "fifos.h"
 #include "files.h"
 #include "handlers.h"
 #include "text.h"
@@ -7,12 +8,39 @@
 namespace pastcone::runtime {
 namespace {
 
-constexpr u64 kCloexec = 02000000, kNonBlock = 04000;
+constexpr u64 kCloexec = 02000000, kNonBlock = 04000, kDirect = 040000, kDirectory = 0200000, kPathOnly = 010000000;
 
 /// Our own descriptors are not there, as far as the program can see.
 bool hides(i64 fd) { return !g.replay && fd >= g.fd_base && fd < g.fd_base + 16 && get_fd(fd).kind == FdKind::kClosed; }
 
 long not_there(Call&) { return -EBADF; }
+
+void fifo_outs(Exchange& x, const u64*, long) { x.out((u64)x.call().t.passed, sizeof(Fd)); }
+
+/// The descriptor that was just opened is a FIFO: what `entry` says is part of the recording.
+void record_fifo(Call& c, long result, const Fd& entry) {
+  c.t.passed[0] = entry;
+  Exchange x(c, false, nullptr, 0);
+  fifo_outs(x, c.a, result);
+  begin_item(c, Shape::kOpen);
+  c.log().varint(entry.object * 2 + entry.end + 1);
+  c.log().zigzag(result);
+  c.log().varint(x.count());
+  finish_item(c);
+}
+
+/// Either of them, and what was opened.
+long finish_open(Call& c, Fd& entry) {
+  if (expect_item(c, 1 << (int)Shape::kResult | 1 << (int)Shape::kOpen) == Shape::kOpen) {
+    c.log().read_varint();
+    long result = finish_out(c, fifo_outs);
+    entry = c.t.passed[0];
+    return result;
+  }
+  long result = c.log().read_zigzag();
+  expect_check(c);
+  return result;
+}
 
 }  // namespace
 
@@ -35,18 +63,20 @@ long handle_open(Call& c) {
     }
     return raw_blocking(call);  // a FIFO may wait for its other end
   };
-  long result;
-  if (g.replay) {
-    result = replay_result(c);
-  } else {
-    result = execute(c);
-    record_result(c, result);
-  }
-  if (is_error(result)) return result;
   Fd entry{};
-  entry.kind = FdKind::kFile;  // what it really is matters only where bytes can be had by reference
+  entry.kind = FdKind::kFile;  // what it really is matters only where bytes can be had by reference, or from their writer
   entry.cloexec = flags & kCloexec;
   entry.flags = (u8)((flags & 3 ? kFdWritable : 0) | (flags & kNonBlock ? kFdNonBlocking : 0));
+  long result;
+  if (g.replay) {
+    result = finish_open(c, entry);
+  } else {
+    result = execute(c);
+    bool elsewhere = flags & (kDirectory | kPathOnly);
+    if (!is_error(result) && !elsewhere && find_fifo((int)result, entry)) record_fifo(c, result, entry);
+    else record_result(c, result);
+  }
+  if (is_error(result)) return result;
   set_fd(result, entry);
   return result;
 }
@@ -137,6 +167,11 @@ long handle_fcntl(Call& c) {
       Fd entry = get_fd(fd);
       entry.flags = (u8)((entry.flags & ~kFdNonBlocking) | (c.a[2] & kNonBlock ? kFdNonBlocking : 0));
       set_fd_raw(fd, entry);
+      // A pipe that is turned to packets loses bytes that are not read with theirs: from now on its reader stores them.
+      if (!g.replay && (c.a[2] & kDirect) && entry.kind == FdKind::kConnection) {
+        auto& direction = direction_of(entry.object * 2);
+        store(direction.outside_from, load(direction.received));
+      }
       break;
     }
     default: break;

@@ -1,5 +1,6 @@
 #include "fds.h"
 
+#include "addresses.h"
 #include "text.h"
 #include "thread.h"
 
@@ -11,9 +12,12 @@ constexpr u32 kMostFds = 1 << 20;
 FdTable& table() { return process().fds; }
 
 void hold(const Fd& entry, int n) {
-  if (entry.kind != FdKind::kConnection) return;
+  if (!has_end(entry)) return;
   auto& connection = g.stage.connection(entry.object);
   if ((i32)add(connection.holders[entry.end], n) + n > 1 && n > 0) store(connection.shared[entry.end], 1u);
+  if (!connection.name || g.replay || load(connection.holders[0]) || load(connection.holders[1])) return;
+  if (find_address(connection.name) / 2 == entry.object) drop_address(connection.name);
+  connection.name = 0;
 }
 
 bool make_room(FdTable& t, i64 fd) {

@@ -13,7 +13,9 @@ enum class FdKind : u8 {
   kConnection,  ///< an end of a pipe, socket pair or connection; object: connection, end
   kSocket,      ///< a stream or sequence socket without a peer
   kOutput,      ///< the program's standard output or error, whatever that is
-  kFifo,
+  kFifo,        ///< a FIFO, or a pipe with O_DIRECT; object: connection
+  kSequence,    ///< as kConnection, but what is sent are messages
+  kDatagram,    ///< a Unix datagram socket; object: connection, end
 };
 
 struct Fd {
@@ -25,9 +27,14 @@ struct Fd {
 };
 inline constexpr u8 kFdAsked = 1;        ///< kFile: the recorder was asked for the file's id
 inline constexpr u8 kFdNonBlocking = 2;
-inline constexpr u8 kFdUnix = 4, kFdSequence = 8, kFdDatagram = 16;
-inline constexpr u8 kFdBound = 32;       ///< bound by the program itself
+inline constexpr u8 kFdSequence = 4;     ///< kSocket: will be a kSequence
 inline constexpr u8 kFdWritable = 64;
+
+/// It stands for an end of a connection in the stage.
+inline bool has_end(const Fd& fd) {
+  return fd.kind == FdKind::kConnection || fd.kind == FdKind::kFifo || fd.kind == FdKind::kSequence ||
+         fd.kind == FdKind::kDatagram;
+}
 
 struct FdTable {
   Fd* of;

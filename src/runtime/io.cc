@@ -4,6 +4,7 @@
 #include "handlers.h"
 #include "maps.h"
 #include "messages.h"
+#include "packets.h"
 #include "turn.h"
 #include "waits.h"
 
@@ -179,12 +180,22 @@ long replay_file_write(Call& c, const Buffers& buffers) {
 
 }  // namespace
 
+namespace {
+bool is_stream(Call& c, const Fd& fd) {
+  if (fd.kind == FdKind::kConnection) return true;
+  // The others fail on a FIFO, or are too odd.
+  bool plain = c.number == __NR_read || c.number == __NR_readv || c.number == __NR_write || c.number == __NR_writev;
+  return fd.kind == FdKind::kFifo && plain && !c.t.process->outside;
+}
+}  // namespace
+
 long handle_write(Call& c) {
+  Fd fd = get_fd(c.fd());
+  if (sends_packets(c, fd)) return send_packets(c, fd);
   Buffers buffers;
   fill_buffers(c, buffers);
-  Fd fd = get_fd(c.fd());
   hash_bytes(c, buffers);
-  if (fd.kind == FdKind::kConnection && !buffers.bad) return send_on_channel(c, fd, buffers);
+  if (is_stream(c, fd) && !buffers.bad) return send_on_channel(c, fd, buffers);
   if (c.number == __NR_sendmsg || c.number == __NR_sendmmsg) note_passed_fds(c);
   if (fd.kind == FdKind::kOutput) return g.replay ? replay_output(c, buffers) : record_output(c, fd);
   if (c.number == __NR_sendmmsg) return logged(c, raw_blocking, [](Exchange& x, const u64* a, long result) {
@@ -196,7 +207,8 @@ long handle_write(Call& c) {
 
 long handle_read(Call& c) {
   Fd fd = get_fd(c.fd());
-  if (fd.kind == FdKind::kConnection) {
+  if (receives_packets(c, fd)) return receive_packets(c, fd);
+  if (is_stream(c, fd)) {
     Buffers buffers;
     fill_buffers(c, buffers);
     if (!buffers.bad) return receive_on_channel(c, fd, buffers);

@@ -27,6 +27,15 @@ void each_passed(u64 control, u64 size, F function) {
   }
 }
 
+FdKind kind_of(stage::ConnectionKind kind) {
+  switch (kind) {
+    case stage::ConnectionKind::kDatagram: return FdKind::kDatagram;
+    case stage::ConnectionKind::kSequence: return FdKind::kSequence;
+    case stage::ConnectionKind::kFifo: return FdKind::kFifo;
+    default: return FdKind::kConnection;
+  }
+}
+
 /// What a descriptor is, by the inode that both processes see; pipes have one for both ends.
 u64 identity_key(int fd) {
   Stat s{};
@@ -53,7 +62,7 @@ void header_outs(Call& c, Exchange& x, u64 at) {
         Fd entry{};
         entry.kind = FdKind::kFile;
         if (u32 found = find_address(identity_key(fd))) {
-          entry.kind = FdKind::kConnection;
+          entry.kind = kind_of((stage::ConnectionKind)g.stage.connection(found / 2).kind);
           entry.object = found / 2;
           entry.end = (u8)(found % 2);
         }
@@ -64,10 +73,24 @@ void header_outs(Call& c, Exchange& x, u64 at) {
   x.out((u64)t.passed, t.passed_count * sizeof(Fd));
 }
 
+void address_outs(Call& c, Exchange& x) {
+  x.out(c.a[5], 4);
+  u32 n = 0;
+  read_memory(n, c.a[5]);
+  x.out(c.a[4], min<u64>(n, 128));
+}
+
+bool wants_header(Call& c) { return c.number == __NR_recvmsg || c.number == __NR_recvmmsg; }
+bool wants_address(Call& c) { return c.number == __NR_recvfrom && c.a[4] && c.a[5]; }
+
 }  // namespace
 
-void message_outs(Call& c, Exchange& x, long result) {
-  if (result >= 0) header_outs(c, x, c.a[1]);
+bool has_beside(Call& c) { return wants_header(c) || wants_address(c); }
+
+void beside_outs(Call& c, Exchange& x, long result) {
+  if (result < 0) return;
+  if (wants_header(c)) header_outs(c, x, c.a[1]);
+  else if (wants_address(c)) address_outs(c, x);
 }
 
 void stored_outs(Exchange& x, const u64* a, long result) {
@@ -92,13 +115,7 @@ void stored_outs(Exchange& x, const u64* a, long result) {
   Buffers b;
   fill_buffers(c, b);
   each_part(b, (u64)result, [&](u64 base, u64 n) { x.out(base, n); });
-  if (c.number == __NR_recvfrom && a[4] && a[5]) {
-    x.out(a[5], 4);
-    u32 n = 0;
-    read_memory(n, a[5]);
-    x.out(a[4], min<u64>(n, 128));
-  }
-  if (c.number == __NR_recvmsg || c.number == __NR_recvmmsg) header_outs(c, x, a[1]);
+  beside_outs(c, x, result);
 }
 
 void note_passed_fds(Call& c) {
@@ -106,7 +123,7 @@ void note_passed_fds(Call& c) {
   if (g.replay || !read_memory(m, c.a[1]) || !m.control) return;
   each_passed(m.control, m.control_length, [&](i32 fd) {
     Fd entry = get_fd(fd);
-    if (entry.kind == FdKind::kConnection) put_address(identity_key(fd), entry.object * 2 + entry.end);
+    if (has_end(entry)) put_address(identity_key(fd), entry.object * 2 + entry.end);
   });
 }
 

@@ -7,8 +7,9 @@ namespace pastcone::runtime {
 
 /// Everything a read or receive filled: bytes, address, header. An OutsFunction.
 void stored_outs(Exchange& x, const u64* a, long result);
-/// recvmsg: all but the bytes.
-void message_outs(Call& c, Exchange& x, long result);
+/// All but the bytes: the header of recvmsg, the address of recvfrom.
+bool has_beside(Call& c);
+void beside_outs(Call& c, Exchange& x, long result);
 /// Sender: remembers what the descriptors it passes are, for whoever receives them.
 void note_passed_fds(Call& c);
 /// Receiver: enters what it got into the table.

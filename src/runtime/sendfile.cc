@@ -48,7 +48,7 @@ long write_piece(Call& c, char* buffer, u64 n) {
 
 long handle_sendfile(Call& c) {
   Fd to = get_fd(c.fd());
-  if (to.kind != FdKind::kConnection && to.kind != FdKind::kOutput) return logged(c, raw_blocking, c.info.outs);
+  if (to.kind != FdKind::kConnection && to.kind != FdKind::kFifo && to.kind != FdKind::kOutput) return logged(c, raw_blocking, c.info.outs);
   auto* buffer = (char*)far_map(kPiece, kProtRead | kProtWrite, kMapPrivate | kMapAnonymous, -1, 0);
   u64 done = 0;
   long result = 0;

@@ -1,7 +1,9 @@
 // Sockets and pipes: how connections come to be, and how their two ends find each other.
 #include "addresses.h"
 #include "channels.h"
+#include "fifos.h"
 #include "handlers.h"
+#include "sockets.h"
 
 namespace pastcone::runtime {
 namespace {
@@ -51,8 +53,22 @@ u64 inet_key(u16 connector_port, u16 acceptor_port, u64 acceptor_host) {
   return address_key(kInet, connector_port, acceptor_port, acceptor_host);
 }
 
-/// A name of the kind the kernel makes when asked to choose one: five hexadecimal digits. Connectors get them from us.
+/// A NUL and five hexadecimal digits.
 bool is_chosen_name(const SocketAddress& a) { return a.family == kUnix && a.length == 8 && !a.rest[0]; }
+
+/// The key of a datagram socket's name: a file, by what it is and not by how it is called, or an abstract name.
+u64 name_key(const SocketAddress& a) {
+  if (a.family != kUnix || a.length <= 2) return 0;
+  Hash h;
+  if (!a.rest[0]) {
+    h.bytes(a.rest, a.length - 2);
+    return address_key(6, h.state, 0, 0);
+  }
+  char path[sizeof a.rest + 1] = {};
+  memcpy(path, a.rest, min<u64>(a.length - 2, sizeof a.rest));
+  Stat s{};
+  return sys(__NR_stat, path, &s) ? 0 : address_key(7, s.dev, s.ino, 0);
+}
 
 /// Gives the connecting socket an address before it connects, and the key under which the acceptor will look.
 u64 connector_key(int fd, const SocketAddress& peer) {
@@ -108,9 +124,9 @@ long replay_open(Call& c, u32& channel_plus_one, OutsFunction outs) {
   return finish_out(c, outs ? outs : [](Exchange&, const u64*, long) {});
 }
 
-Fd connection_fd(u32 channel, u64 flags) {
+Fd connection_fd(u32 channel, u64 flags, FdKind kind) {
   Fd entry{};
-  entry.kind = FdKind::kConnection;
+  entry.kind = kind;
   entry.object = channel / 2;
   entry.end = (u8)(channel % 2);
   entry.cloexec = flags & kCloexec;
@@ -128,25 +144,71 @@ void accept_outs(Exchange& x, const u64* a, long result) {
 
 }  // namespace
 
+u32 find_named_socket(u64 address, u32 length) {
+  SocketAddress name{};
+  u64 key = read_address(name, address, length) ? name_key(name) : 0;
+  return key ? find_address(key) : 0;
+}
+
+bool is_chosen_name(u64 address, u32 length) {
+  SocketAddress name{};
+  return read_address(name, address, length) && is_chosen_name(name);
+}
+
+/// A datagram socket is a connection by itself, which others send on once it has a name.
+static long open_datagram_socket(Call& c) {
+  u32 channel = 0;
+  long result;
+  if (g.replay) {
+    result = replay_open(c, channel, nullptr);
+  } else {
+    result = raw(c);
+    if (!is_error(result)) channel = new_connection(stage::ConnectionKind::kDatagram, true) * 2 + 1 + 1;
+    record_open(c, channel, result, nullptr);
+  }
+  if (!is_error(result)) set_fd(result, connection_fd(channel - 1, c.a[1], FdKind::kDatagram));
+  return result;
+}
+
 long handle_socket(Call& c) {
+  u64 family = c.a[0], type = c.a[1] & kTypeMask;
+  if (family == kUnix && type == kDatagram) return open_datagram_socket(c);
   long result = logged(c, raw, nullptr);
   if (is_error(result)) return result;
-  u64 family = c.a[0], type = c.a[1] & kTypeMask;
+  bool sequence = type == kSequence && family == kUnix;
   bool stream = type == kStream && (family == kUnix || family == kInet || family == kInet6);
   Fd entry{};
-  entry.kind = stream ? FdKind::kSocket : FdKind::kOther;
+  entry.kind = stream || sequence ? FdKind::kSocket : FdKind::kOther;
   entry.cloexec = c.a[1] & kCloexec;
-  entry.flags = (u8)(kFdWritable | (c.a[1] & kNonBlock ? kFdNonBlocking : 0) | (family == kUnix ? kFdUnix : 0));
+  entry.flags = (u8)(kFdWritable | (c.a[1] & kNonBlock ? kFdNonBlocking : 0) | (sequence ? kFdSequence : 0));
   set_fd(result, entry);
   return result;
 }
 
-long handle_bind(Call& c) { return logged(c, raw, nullptr); }
+long handle_bind(Call& c) {
+  long result = logged(c, raw, nullptr);
+  Fd fd = get_fd(c.fd());
+  SocketAddress own{};
+  if (g.replay || result || fd.kind != FdKind::kDatagram || !socket_name((int)c.fd(), own)) return result;
+  if (u64 key = name_key(own)) {
+    g.stage.connection(fd.object).name = key;
+    put_address(key, fd.object * 2 + fd.end);
+  }
+  return result;
+}
+
+/// What a connection from or to this socket is.
+static FdKind connected_kind(const Fd& socket) {
+  return socket.flags & kFdSequence ? FdKind::kSequence : FdKind::kConnection;
+}
+static stage::ConnectionKind connection_kind(const Fd& socket) {
+  return socket.flags & kFdSequence ? stage::ConnectionKind::kSequence : stage::ConnectionKind::kStream;
+}
 
 /// Replaces what `fd` is without touching its close-on-exec and blocking flags.
 static void become_connection(i64 fd, u32 channel) {
   Fd old = get_fd(fd);
-  Fd entry = connection_fd(channel, 0);
+  Fd entry = connection_fd(channel, 0, connected_kind(old));
   entry.cloexec = old.cloexec;
   entry.flags = old.flags;
   set_fd(fd, entry);
@@ -164,11 +226,13 @@ long handle_connect(Call& c) {
   if (fd.kind != FdKind::kSocket || !read_address(peer, c.a[1], c.a[2]) ||
       (peer.family != kUnix && peer.family != kInet && peer.family != kInet6)) {
     long result = raw_blocking(c);
+    if (!result && fd.kind == FdKind::kDatagram)
+      store(g.stage.connection(fd.object).peer[fd.end], find_named_socket(c.a[1], (u32)c.a[2]));
     record_open(c, 0, result, nullptr);
     return result;
   }
   u64 key = connector_key((int)c.fd(), peer);
-  u32 connection = new_connection(stage::ConnectionKind::kStream, false);
+  u32 connection = new_connection(connection_kind(fd), false);
   if (key && !c.t.process->outside) put_address(key, connection * 2);
   long result = raw_blocking(c);
   bool open = !result || result == -EINPROGRESS || result == -EINTR || result == kRestart || result == -EALREADY;
@@ -184,7 +248,7 @@ long handle_accept(Call& c) {
   if (g.replay) {
     u32 channel;
     long result = replay_open(c, channel, accept_outs);
-    if (!is_error(result)) set_fd(result, channel ? connection_fd(channel - 1, flags) : Fd{FdKind::kOther, 0, (flags & kCloexec) != 0, 0, 0});
+    if (!is_error(result)) set_fd(result, channel ? connection_fd(channel - 1, flags, connected_kind(listener)) : Fd{FdKind::kOther, 0, (flags & kCloexec) != 0, 0, 0});
     return result;
   }
   SocketAddress peer{};
@@ -211,10 +275,10 @@ long handle_accept(Call& c) {
         if (is_chosen_name(peer)) length = 2;
         if (!c.t.process->outside) store(g.stage.connection(connection).claimed, 1u);
       } else {
-        connection = new_connection(stage::ConnectionKind::kStream, false);
+        connection = new_connection(connection_kind(listener), false);
       }
       channel = connection * 2 + 1;
-      set_fd(result, connection_fd(channel, flags));
+      set_fd(result, connection_fd(channel, flags, connected_kind(listener)));
     } else {
       Fd entry{};
       entry.kind = FdKind::kOther;
@@ -240,7 +304,7 @@ long handle_getpeername(Call& c) {
     if (result) return result;
     peer.length = length;
     // A name that we gave to a connector is none.
-    if (is_chosen_name(peer) && get_fd(call.fd()).kind == FdKind::kConnection) length = 2;
+    if (is_chosen_name(peer) && has_end(get_fd(call.fd()))) length = 2;
     if (!read_memory(room, call.a[2]) || !write_memory(call.a[1], &peer, min(room, length)) ||
         !write_memory(call.a[2], &length, 4))
       return -EFAULT;
@@ -252,21 +316,22 @@ long handle_getpeername(Call& c) {
 long handle_shutdown(Call& c) { return logged(c, raw, nullptr); }
 
 namespace {
-/// Two descriptors that are the ends of one new connection: `first` gets end `first_end`.
-long open_pair(Call& c, OutsFunction outs, u64 at, bool connects, u8 first_end, stage::ConnectionKind kind, u64 flags) {
+/// Two descriptors that are the ends of one new connection: `first` gets end `first_end`. kOther: not a connection.
+long open_pair(Call& c, u64 at, u8 first_end, FdKind kind, u64 flags, u32 (*connect)()) {
+  OutsFunction outs = c.info.outs;
   u32 channel = 0;
   long result;
   if (g.replay) {
     result = replay_open(c, channel, outs);
   } else {
     result = raw(c);
-    if (!is_error(result) && connects) channel = new_connection(kind, true) * 2 + first_end + 1;
+    if (!is_error(result) && kind != FdKind::kOther) channel = connect() * 2 + first_end + 1;
     record_open(c, channel, result, outs);
   }
   i32 fds[2];
   if (is_error(result) || !read_memory(fds, at)) return result;
   for (int i = 0; i < 2; ++i) {
-    Fd entry = channel ? connection_fd((channel - 1) ^ (u32)i, flags)
+    Fd entry = channel ? connection_fd((channel - 1) ^ (u32)i, flags, kind)
                        : Fd{FdKind::kOther, 0, (flags & kCloexec) != 0, kFdWritable, 0};
     set_fd(fds[i], entry);
   }
@@ -276,13 +341,30 @@ long open_pair(Call& c, OutsFunction outs, u64 at, bool connects, u8 first_end, 
 
 long handle_pipe(Call& c) {
   u64 flags = c.number == __NR_pipe2 ? c.a[1] : 0;
-  bool packets = flags & 040000;  // O_DIRECT: reads end at packet borders
-  return open_pair(c, c.info.outs, c.a[0], !packets, 1, stage::ConnectionKind::kPipe, flags);
+  bool packets = flags & 040000;  // O_DIRECT: reads end at packet borders, and lose what does not fit
+  if (packets) return open_pair(c, c.a[0], 1, FdKind::kFifo, flags, new_fifo);
+  return open_pair(c, c.a[0], 1, FdKind::kConnection, flags, [] { return new_connection(stage::ConnectionKind::kPipe, true); });
 }
 
 long handle_socketpair(Call& c) {
-  bool stream = (c.a[1] & kTypeMask) == kStream && c.a[0] == kUnix;
-  return open_pair(c, c.info.outs, c.a[3], stream, 0, stage::ConnectionKind::kStream, c.a[1]);
+  u64 type = c.a[0] == kUnix ? c.a[1] & kTypeMask : 0;
+  switch (type) {
+    case kStream:
+      return open_pair(c, c.a[3], 0, FdKind::kConnection, c.a[1],
+                       [] { return new_connection(stage::ConnectionKind::kStream, true); });
+    case kSequence:
+      return open_pair(c, c.a[3], 0, FdKind::kSequence, c.a[1],
+                       [] { return new_connection(stage::ConnectionKind::kSequence, true); });
+    case kDatagram:
+      return open_pair(c, c.a[3], 0, FdKind::kDatagram, c.a[1], [] {
+        u32 number = new_connection(stage::ConnectionKind::kDatagram, true);
+        auto& connection = g.stage.connection(number);
+        connection.peer[0] = number * 2 + 1;
+        connection.peer[1] = number * 2;
+        return number;
+      });
+    default: return open_pair(c, c.a[3], 0, FdKind::kOther, c.a[1], nullptr);
+  }
 }
 
 }  // namespace pastcone::runtime

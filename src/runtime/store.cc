@@ -122,4 +122,83 @@ void note_received(u32 channel, u64 position) {
   }
 }
 
+// --- in any order ------------------------------------------------------------------------------------------------------------
+
+namespace {
+
+/// Several may come to a piece first.
+void give_empty_block(char* base, StorePiece& piece) {
+  StorePiece fresh{};
+  give_block(base, fresh);
+  memset(bytes_of(base, fresh), 0, kStoreBlock);
+  if (!swap_if(piece.block, 0u, fresh.block)) push_free(g.stage.header().free_blocks, links(base), fresh.block - 1);
+}
+
+/// Marks lie behind the bytes.
+u64 mark_position(const stage::Direction& direction, u64 position) {
+  return (direction.store_size + kStoreBlock - 1) / kStoreBlock * kStoreBlock + position;
+}
+
+stage::Direction& direction_of(u32 channel) { return g.stage.connection(channel / 2).direction[channel % 2]; }
+
+}  // namespace
+
+void write_store(Thread& t, u32 channel, u64 position, const Buffers& buffers, u64 n, bool lenient) {
+  auto& direction = direction_of(channel);
+  char* base = position < direction.store_size ? store_base(t) : nullptr;
+  each_part(buffers, n, [&](u64 address, u64 length) {
+    u64 keep = position < direction.store_size ? min(length, direction.store_size - position) : 0;
+    each_piece(base, direction, position, address, keep, [&](StorePiece& piece, u64 place, u64 from, u64 part) {
+      if (!load(piece.block)) give_empty_block(base, piece);
+      if (!read_memory(bytes_of(base, piece) + place % kStoreBlock, from, part) && !lenient)
+        diverge(t, "what was sent cannot be read, or the store has no room", 0, (i64)part);
+    });
+    position += length;
+  });
+}
+
+void read_store(Thread& t, u32 channel, u64 position, const Buffers& buffers, u64 n) {
+  auto& direction = direction_of(channel);
+  if (!n) return;
+  if (position + n > direction.store_size) diverge(t, "receives more than was recorded", (i64)direction.store_size, (i64)n);
+  char* base = store_base(t);
+  each_part(buffers, n, [&](u64 address, u64 length) {
+    each_piece(base, direction, position, address, length, [&](StorePiece& piece, u64 place, u64 to, u64 part) {
+      if (!load(piece.block)) give_empty_block(base, piece);
+      if (!write_memory(to, bytes_of(base, piece) + place % kStoreBlock, part))
+        diverge(t, "no memory for what is received", 0, (i64)part);
+    });
+    position += length;
+  });
+}
+
+void mark_store(Thread& t, u32 channel, u64 position, u64 n) {
+  auto& direction = direction_of(channel);
+  if (position >= direction.store_size) return;
+  char* base = store_base(t);
+  n = min(n, direction.store_size - position);
+  each_piece(base, direction, mark_position(direction, position), 0, n, [&](StorePiece& piece, u64 place, u64, u64 part) {
+    if (!load(piece.block)) give_empty_block(base, piece);
+    char* marks = bytes_of(base, piece) + place % kStoreBlock;
+    for (u64 i = 0; i < part; ++i) store(marks[i], 1);
+  });
+}
+
+u64 marked_in_store(Thread& t, u32 channel, u64 position, u64 n) {
+  auto& direction = direction_of(channel);
+  if (position + n > direction.store_size) diverge(t, "receives more than was recorded", (i64)direction.store_size, (i64)n);
+  char* base = store_base(t);
+  u64 found = 0;
+  bool ended = false;
+  each_piece(base, direction, mark_position(direction, position), 0, n, [&](StorePiece& piece, u64 place, u64, u64 part) {
+    if (ended || (ended = !load(piece.block))) return;
+    const char* marks = bytes_of(base, piece) + place % kStoreBlock;
+    for (u64 i = 0; i < part && !ended; ++i) {
+      if (load(marks[i])) ++found;
+      else ended = true;
+    }
+  });
+  return found;
+}
+
 }  // namespace pastcone::runtime

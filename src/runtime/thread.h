@@ -78,6 +78,7 @@ struct Thread {
   Fd passed[256];
   ThreadSignals signals;
   Log log;                ///< both modes
+  char spare[256 * 1024]; ///< record: the rest of messages that are longer than the program's buffer
 };
 static_assert(offsetof(Thread, self) == THREAD_SELF);
 static_assert(offsetof(Thread, user_rsp) == THREAD_USER_RSP);

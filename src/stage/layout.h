@@ -23,6 +23,8 @@ inline constexpr uint32_t kMaxChunks = 1 << 20;      // 64 GiB of live chunks
 inline constexpr uint32_t kMaxFiles = 32768;
 inline constexpr uint32_t kMaxGroups = 32768;
 inline constexpr uint32_t kAddressSlots = 1 << 17;
+inline constexpr uint32_t kPacketSlots = 1 << 16;
+inline constexpr uint32_t kFifoWindows = 512;
 
 // Flags in Header::flags, set by the tool before the first process starts.
 inline constexpr uint32_t kFlagNoDispatch = 1;  ///< Syscall User Dispatch is not used: all sites are patched or trapped
@@ -63,6 +65,8 @@ struct Header {
   uint32_t next_process;    ///< last number given; p1 is 1
   uint32_t next_connection;
   uint32_t next_group;
+  uint32_t next_window;     ///< FIFOs so far
+  uint32_t fifo_lock;       ///< owner's tid; while finding out which connection a FIFO is
   uint32_t chunks_ready;    ///< chunks [0, chunks_ready) of `live` have disk space
   uint32_t next_chunk;      ///< the first that was never given out
   uint32_t chunk_futex;     ///< woken when chunks_ready grows
@@ -125,7 +129,7 @@ struct ThreadSlot {
 };
 
 enum class ThreadState : uint32_t { kNone = 0, kRunning = 1, kWaiting = 2, kEnded = 3, kAtEnd = 4, kDiverged = 5 };
-enum class WaitKind : uint32_t { kNone = 0, kChannel = 1, kTurn = 2, kFile = 3, kOrder = 4 };
+enum class WaitKind : uint32_t { kNone = 0, kChannel = 1, kTurn = 2, kFile = 3, kOrder = 4, kPacket = 5 };
 
 /// One direction of a connection.
 struct Direction {
@@ -156,10 +160,31 @@ struct Connection {
   Direction direction[2];
   uint32_t futex;     ///< replay: bumped when bytes arrive
   uint32_t waiters;   ///< who sleep on it
+  uint32_t window;    ///< record: a FIFO's
   uint32_t shared[2]; ///< each end: has ever been held more than once, so positions are written down
+  uint32_t peer[2];   ///< record: the socket (connection × 2 + end) that each end of a datagram socket is connected to
+  uint64_t name;      ///< record: its key in the address table, while it has a name
 };
 
-enum class ConnectionKind : uint32_t { kNone = 0, kPipe = 1, kStream = 2, kDatagram = 3, kSequence = 4 };
+/// A FIFO has one direction, whoever opens it. A datagram socket is a connection of its own: anybody sends on direction 0, it
+/// is end 1; only a pair of them is one connection with two ends.
+enum class ConnectionKind : uint32_t { kNone = 0, kPipe = 1, kStream = 2, kDatagram = 3, kSequence = 4, kFifo = 5 };
+
+/// Record: a message that was sent and not yet received.
+struct PacketSlot {
+  uint64_t key;       ///< of its channel, contents and length; 0: free, 1: being filled
+  uint64_t position;  ///< of its first byte in the channel
+};
+
+/// Record: the last bytes that recorded processes wrote into a FIFO, by position modulo the size. What a reader gets is
+/// looked up here: others may write into it, and read from it, too.
+inline constexpr uint32_t kWindowBytes = 256 * 1024;  // what was just read, what came into its place, and a piece
+struct FifoWindow {
+  uint32_t lock;      ///< owner's tid
+  uint32_t owner;     ///< connection
+  uint64_t from, until;  ///< positions of the bytes that are here
+  char bytes[kWindowBytes];
+};
 
 /// A connection that was opened and may be accepted: key → connection.
 struct AddressSlot {
@@ -217,7 +242,9 @@ inline constexpr uint64_t kChunkLinksAt = kGroupsAt + page_up(uint64_t{kMaxGroup
 inline constexpr uint64_t kOutputAt = kChunkLinksAt + page_up(uint64_t{kMaxChunks} * sizeof(uint32_t));
 constexpr uint64_t store_links_at(uint64_t blocks) { return page_up(blocks * sizeof(StorePiece)); }
 constexpr uint64_t store_blocks_at(uint64_t blocks) { return store_links_at(blocks) + page_up(blocks * sizeof(uint32_t)); }
-inline constexpr uint64_t kStageSize = kOutputAt + page_up(uint64_t{kOutputSlots} * sizeof(OutputSlot));
+inline constexpr uint64_t kPacketsAt = kOutputAt + page_up(uint64_t{kOutputSlots} * sizeof(OutputSlot));
+inline constexpr uint64_t kWindowsAt = kPacketsAt + page_up(uint64_t{kPacketSlots} * sizeof(PacketSlot));
+inline constexpr uint64_t kStageSize = kWindowsAt + page_up(uint64_t{kFifoWindows} * sizeof(FifoWindow));
 
 // --- descriptors ------------------------------------------------------------------------------------------------------
 // A runtime finds the stage through one environment variable, which the program never sees: its value is
@@ -251,6 +278,8 @@ struct View {
   Group& group(uint32_t n) const { return reinterpret_cast<Group*>(base + kGroupsAt)[n]; }
   uint32_t& chunk_link(uint32_t n) const { return reinterpret_cast<uint32_t*>(base + kChunkLinksAt)[n]; }
   OutputSlot& output(uint64_t n) const { return reinterpret_cast<OutputSlot*>(base + kOutputAt)[n]; }
+  PacketSlot& packet(uint64_t n) const { return reinterpret_cast<PacketSlot*>(base + kPacketsAt)[n % kPacketSlots]; }
+  FifoWindow& window(uint32_t n) const { return reinterpret_cast<FifoWindow*>(base + kWindowsAt)[n % kFifoWindows]; }
 };
 
 }  // namespace pastcone::stage

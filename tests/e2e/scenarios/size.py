@@ -27,6 +27,19 @@ def test_gigabyte(context):
         shutil.rmtree(recording)
 
 
+def test_every_kind_of_channel(context):
+    """Fifty megabytes of random bytes through each other kind leave less than a megabyte."""
+    for kind in ("fifo", "direct", "seqpacket", "dgram", "name"):
+        context.fresh_work()
+        recording = context.path(kind)
+        recorded = context.record(recording, [context.program("gigabyte_stream"), kind, "50"], timeout=60)
+        context.expect(recorded.status == 0, f"{kind}: record", recorded)
+        size = stored_bytes(recording)
+        context.expect(size < MEGABYTE, f"{kind}: the recording has {size} bytes")
+        context.expect_same(f"{kind}: replay", recorded, context.replay(recording, timeout=60))
+        shutil.rmtree(recording)
+
+
 def test_max_size(context):
     """--max-size stops the recording, not the program."""
     recording = context.path("recording")
