@@ -7,6 +7,7 @@
 #include "pastcone/cli/recordings.h"
 #include "pastcone/cli/text.h"
 #include "pastcone/replay/director.h"
+#include "pastcone/trace/json.h"
 
 namespace pastcone::cli {
 namespace {
@@ -38,12 +39,13 @@ Result<int> run(const Options& options) {
   print_divergences(outcome, options.verify);
   if (outcome.interrupted) return 128 + SIGINT;
   if (!outcome.exact()) return 1;
+  std::string why = printable(recording.why_incomplete());
   if (options.verify) {
-    fmt::print("OK: {}, {}{}\n", plural(outcome.processes, "process", "processes"),
-               plural(outcome.events, "event", "events"),
-               recording.manifest().why.empty()
-                   ? ""
-                   : ", up to where recording stopped: " + recording.manifest().why);
+    fmt::print("OK: {}, {}{}{}\n", plural(outcome.processes, "process", "processes"),
+               plural(outcome.events, "event", "events"), why.empty() ? "" : ", as far as they are recorded: ",
+               why);
+  } else if (!why.empty()) {
+    print_error(fmt::format("replayed as far as it is recorded: {}", why));
   }
   return 0;
 }

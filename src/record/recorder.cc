@@ -21,9 +21,6 @@ extern char** environ;
 namespace pastcone::record {
 namespace {
 
-/// The user ended it; the program goes on.
-constexpr auto kByUser = static_cast<format::StopReason>(6);
-
 /// Up to this size a recording is read again to count its events; reading more would make the user wait.
 constexpr uint64_t kCountLimit = 1 << 20;
 
@@ -79,9 +76,11 @@ class Recorder {
   Status hand_over(const Program& program);
   void finish(RecordOutcome& outcome);
   /// Why the recording ends before the program; empty if it does not.
-  std::string reason_to_stop(const RecordOutcome& outcome) const;
+  std::string reason_to_stop() const;
+  /// The processes that went on without being recorded, and from where; empty if there are none.
+  std::string who_left() const;
   void count(RecordOutcome& outcome) const;
-  void remark_unrecorded(RecordOutcome& outcome) const;
+  std::vector<std::string> unrecorded() const;
 
   const RecordOptions& options_;
   Path directory_;
@@ -159,17 +158,17 @@ Result<RecordOutcome> Recorder::run(const Program& program, const Path& runtime,
 void Recorder::finish(RecordOutcome& outcome) {
   bool all_ended = outcome.interrupted_by == 0;
   if (!all_ended) {
-    service_.stop_recording(kByUser);
+    service_.stop_recording(format::StopReason::kByUser);
     service_.wait_until_quiet();
   }
   service_.stop();
   Status packed = packer_.finish(all_ended);
   if (packed) live_.remove();
-  outcome.why = reason_to_stop(outcome);
+  outcome.why = reason_to_stop();
   manifest_.ended_ns = now_ns();
-  manifest_.state = outcome.why.empty() && packed ? Manifest::State::kComplete : Manifest::State::kIncomplete;
-  manifest_.why = packed ? outcome.why : packed.error().message;
-  manifest_.pack_bytes = packer_.packed_bytes();
+  manifest_.why = !packed ? packed.error().message : outcome.why.empty() ? who_left() : outcome.why;
+  manifest_.state = manifest_.why.empty() ? Manifest::State::kComplete : Manifest::State::kIncomplete;
+  if (packed) manifest_.pack_bytes = packer_.packed_bytes();
   outcome.processes = load(stage_.header().next_process);
   manifest_.processes = outcome.processes;
   if (Status written = manifest_.write(directory_); !written)
@@ -179,28 +178,36 @@ void Recorder::finish(RecordOutcome& outcome) {
         fmt::format("{}; the rest stays in {}", packed.error().message, (directory_ / "live").native()));
   }
   if (!service_.files().trouble().empty()) outcome.remarks.push_back(service_.files().trouble());
-  remark_unrecorded(outcome);
+  for (std::string& text : unrecorded()) outcome.remarks.push_back(std::move(text));
   outcome.bytes = packer_.packed_bytes() + service_.files().kept_bytes();
   count(outcome);
 }
 
-std::string Recorder::reason_to_stop(const RecordOutcome& outcome) const {
-  if (outcome.interrupted_by != 0) return "interrupted by the user";
+std::string Recorder::reason_to_stop() const {
   if (uint32_t stopped = load(stage_.header().stopped); stopped != 0) {
     return std::string(pastcone::to_string(static_cast<format::StopReason>(stopped)));
   }
   return {};
 }
 
-/// Processes that went on without being recorded say why in their slot.
-void Recorder::remark_unrecorded(RecordOutcome& outcome) const {
+/// Processes that went on without being recorded say where and why in their slot.
+std::vector<std::string> Recorder::unrecorded() const {
+  std::vector<std::string> result;
   uint32_t count = std::min(load(stage_.header().next_process), stage::kMaxProcesses - 1);
   for (uint32_t number = 1; number <= count; ++number) {
     const stage::ProcessSlot& slot = stage_.view().process(number);
     if (slot.report[0] == '\0') continue;
     std::string report(slot.report, strnlen(slot.report, sizeof slot.report));
-    outcome.remarks.push_back(fmt::format("{}: {}", ProcessId(number), report));
+    EventId last(ThreadId(ProcessId(number), std::max(slot.diverged_thread, 1u)), slot.diverged_event);
+    result.push_back(fmt::format("{} is not recorded after {}: {}", ProcessId(number), last, report));
   }
+  return result;
+}
+
+std::string Recorder::who_left() const {
+  std::vector<std::string> all = unrecorded();
+  if (all.empty()) return {};
+  return all.front() + (all.size() == 1 ? "" : fmt::format(" (and {} more)", all.size() - 1));
 }
 
 void Recorder::count(RecordOutcome& outcome) const {

@@ -97,9 +97,10 @@ long leave_recording(Call& c, format::StopReason reason, const char* why) {
   ++log.event_count;
   log.commit();
   auto& slot = g.stage.process(t.process->number);
-  if (swap_if(slot.diverged, 0u, 2u)) {
+  if (swap_if(slot.diverged, (u32)stage::ReportState::kNone, (u32)stage::ReportState::kWritten)) {
     u64 n = min<u64>(strlen(why), sizeof slot.report - 1);
     memcpy(slot.report, why, n);
+    slot.diverged_thread = t.number;
     slot.diverged_event = log.event_count;
   }
   // Whatever this process sends from now on, its receivers must store.

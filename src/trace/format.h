@@ -134,7 +134,8 @@ enum class StopReason : uint8_t {
   kNoSpace = 2,
   kMaxSize = 3,
   kLimit = 4,       ///< a table of the stage is full
-  kUnrecordable = 5 ///< this process goes on as a program that cannot be recorded
+  kUnrecordable = 5,  ///< this process goes on as a program that cannot be recorded
+  kByUser = 6,        ///< the user ended the recording; the program goes on
 };
 
 // --- payloads ---------------------------------------------------------------------------------------------------------

@@ -149,6 +149,8 @@ std::string_view to_string(format::StopReason reason) {
       return "a limit is reached";
     case format::StopReason::kUnrecordable:
       return "it cannot be recorded";
+    case format::StopReason::kByUser:
+      return "interrupted by the user";
   }
   return "an unknown reason";
 }

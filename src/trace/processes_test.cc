@@ -53,6 +53,7 @@ TEST(Processes, Ends) {
   EXPECT_EQ(end_of(started().thread_exit(7)), "exit 7");
   EXPECT_EQ(end_of(started().stop(format::StopReason::kUnsupportedCall, "io_uring_setup")),
             "stopped: an unsupported call, io_uring_setup");
+  EXPECT_EQ(end_of(started().stop(format::StopReason::kByUser, "")), "stopped: interrupted by the user");
   EXPECT_EQ(end_of(started().result(3, 0)), "killed");
   EXPECT_EQ(end_of(started().raw(Bytes{0})), "damaged");
 }

@@ -67,7 +67,7 @@ Result<Recording> Recording::open(const Path& directory) {
     recording.mapped_pack_ = TRY(MappedFile::open(directory / kPackName));
   } else if (type != std::filesystem::file_type::not_found) {  // not opened: a FIFO would make us wait
     return fail("cannot read the recording {}: its {} is not a regular file", directory.native(), kPackName);
-  } else if (recording.complete()) {
+  } else if (recording.pack_is_whole()) {
     return fail("cannot read the recording {}: its {} is missing; it cannot be repaired", directory.native(),
                 kPackName);
   }
@@ -88,18 +88,28 @@ Result<Recording> Recording::from_bytes(const RecordingBytes& bytes) {
   return recording;
 }
 
+std::string Recording::why_incomplete() const {
+  if (complete()) return {};
+  if (!manifest_.why.empty()) return manifest_.why;
+  return manifest_.state == Manifest::State::kRecording ? "its recorder was killed" : "not known why";
+}
+
+bool Recording::pack_is_whole() const {
+  return complete() || (manifest_.state == Manifest::State::kIncomplete && manifest_.pack_bytes);
+}
+
 Status Recording::index(ByteView pack) {
   pack_bytes_ = pack.size();
-  if (complete() && pack.size() < sizeof(format::PackHeader)) {
+  if (pack_is_whole() && pack.size() < sizeof(format::PackHeader)) {
     return fail("its {} is empty; it cannot be repaired", kPackName);
   }
-  if (complete() && manifest_.pack_bytes && *manifest_.pack_bytes != pack.size()) {
+  if (pack_is_whole() && manifest_.pack_bytes && *manifest_.pack_bytes != pack.size()) {
     damage_.push_back(fmt::format("trace.pack: has {} bytes, not {}", pack.size(), *manifest_.pack_bytes));
   }
   pack_ = std::make_unique<PackReader>(TRY(PackReader::open(pack)));
   bool too_many = false;
   pack_->scan(
-      complete(),
+      pack_is_whole(),
       [&](uint32_t record, const format::ChunkHeader& header, uint32_t offset) {
         too_many = !add_chunk(header, record, offset);
         return !too_many;

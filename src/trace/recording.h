@@ -78,6 +78,8 @@ class Recording {
   const Manifest& manifest() const { return manifest_; }
   const FileTable& files() const { return files_; }
   bool complete() const { return manifest_.state == Manifest::State::kComplete; }
+  /// Why it ends before the program did, as far as known; empty if it is complete.
+  std::string why_incomplete() const;
   /// It changed while it was opened: its recorder is at work.
   bool growing() const { return growing_; }
 
@@ -97,6 +99,8 @@ class Recording {
 
  private:
   Recording() = default;
+  /// The recorder wrote it to its end, so that anything missing is damage.
+  bool pack_is_whole() const;
   Status index(ByteView pack);
   /// False if there are more chunks than a recording can have.
   bool add_chunk(const format::ChunkHeader& header, uint32_t record, uint64_t offset);

@@ -171,6 +171,19 @@ TEST(Recording, CutAtARecordIsDamageToo) {
   EXPECT_NE(memory.recording->damage().at(0).find("not 123456"), std::string::npos);
 }
 
+TEST(Recording, OneThatStoppedEarlyIsCheckedJustAsWell) {
+  RecordingBuilder builder;
+  builder.packed(many_chunks());
+  EXPECT_EQ(MemoryRecording(builder).recording->why_incomplete(), "");
+  builder.manifest.state = Manifest::State::kIncomplete;
+  builder.manifest.why = "p2 is not recorded after p2:7: shmget";
+  EXPECT_TRUE(MemoryRecording(builder).recording->damage().empty());
+  builder.manifest.pack_bytes = 123456;
+  MemoryRecording memory(builder);
+  EXPECT_NE(memory.recording->damage().at(0).find("not 123456"), std::string::npos);
+  EXPECT_EQ(memory.recording->why_incomplete(), builder.manifest.why);
+}
+
 TEST(Recording, MissingChunkIsNamed) {
   RecordingBuilder builder;
   builder.packed(many_chunks());

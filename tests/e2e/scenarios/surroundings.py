@@ -1,19 +1,11 @@
 """Ordinary users, rebuilt binaries, LD_PRELOAD, and what cannot be recorded."""
+import json
 import os
-import subprocess
+import re
 
+from building import compile_c
 from harness import NOBODY
 from steps import Skip
-
-
-def compile_c(context, name, source, *flags):
-    context.need("gcc")
-    context.write(f"{name}.c", source)
-    built = subprocess.run(["gcc", "-O1", "-g", "-o", name, f"{name}.c", *flags], cwd=context.work, capture_output=True,
-                           check=False)
-    if built.returncode:
-        raise Skip(f"gcc {' '.join(flags)} does not work here")
-    return os.path.join(context.work, name)
 
 
 def hello(text):
@@ -152,3 +144,52 @@ def test_seccomp_said(context):
     context.expect("seccomp" in recorded.stderr.decode(), "record: does not say so", recorded)
     replay = context.replay(recording)
     context.expect(replay.status == 0 and replay.stdout.startswith(b"before\n"), "replay", replay)
+    expect_incomplete(context, recording, "seccomp")
+
+
+def expect_incomplete(context, recording, reason):
+    """Nobody who looks takes the recording for a whole one; they are told from where on, and why."""
+    info = context.run([context.pastcone, "info", "--json", recording], label="info")
+    described = json.loads(info.stdout)
+    context.expect(described["state"] == "incomplete", "info: should say that it is incomplete", info)
+    said = re.fullmatch(r"(p\d+) is not recorded after (p\d+):(\d+): .*", described["why"])
+    context.expect(said and said[1] == said[2] and reason in described["why"], f"info says {described['why']!r}", info)
+    context.expect(described["why"] in context.run([context.pastcone, "info", recording]).stdout.decode(), "info", info)
+    for result in (context.replay(recording), context.replay(recording, "--verify")):
+        output = (result.stdout + result.stderr).decode()
+        context.expect(result.status == 0 and described["why"] in output, "replay: should say how far", result)
+    elsewhere = context.path("data", "pastcone")
+    os.makedirs(elsewhere, exist_ok=True)
+    os.symlink(recording, os.path.join(elsewhere, "it"))
+    listed = context.run([context.pastcone, "ls"], env={"XDG_DATA_HOME": context.path("data")}, label="ls")
+    context.expect("incomplete" in listed.stdout.decode(), "ls: should say that it is incomplete", listed)
+
+
+UNKNOWN = """
+#include <stdio.h>
+#include <sys/ipc.h>
+#include <sys/shm.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int main(void) {
+  if (fork() == 0) {
+    int id = shmget(IPC_PRIVATE, 4096, 0600);
+    shmctl(id, IPC_RMID, 0);
+    _exit(id < 0);
+  }
+  int status;
+  wait(&status);
+  printf("child: %d\\n", status);
+  return 0;
+}
+"""
+
+
+def test_unknown_call_said(context):
+    """A child that makes a call pastcone does not know: it runs as natively, its parent is recorded to the end."""
+    program = compile_c(context, "unknown", UNKNOWN)
+    recording = context.path("recording")
+    recorded = context.record(recording, [program])
+    context.expect(recorded.status == 0 and recorded.stdout == b"child: 0\n", "the program was disturbed", recorded)
+    context.expect_same("replay", recorded, context.replay(recording))
+    expect_incomplete(context, recording, "shmget")
