@@ -2,7 +2,7 @@
 // that describes a patched file. Freestanding: the runtime includes it.
 //
 // A patched file is the original, byte by byte, except for the patched sites; then, page aligned, for each
-// executable segment its trampolines; then the trap tables; and at its very end a PatchTrailer. The runtime
+// executable segment its trampolines; then the tables of traps and of origins; and at its very end a PatchTrailer. The runtime
 // maps the file's executable segments from it as usual, and trampolines at load bias + trampoline_vaddr,
 // readable and executable.
 //
@@ -86,6 +86,13 @@ struct TrapEntry {
   Descriptor descriptor;
 };
 
+/// What the code in a trampoline, from here to the next entry, stands for: one instruction of the file. Sorted by
+/// `trampoline`. Who unwinds the stack goes on at `original`, where the file's own tables are right.
+struct TrampolineOrigin {
+  uint32_t trampoline;  ///< offset from trampoline_vaddr
+  uint32_t original;    ///< offset from the segment's vaddr
+};
+
 inline constexpr uint32_t kMaxSegments = 4;
 
 /// One executable segment. Addresses are as in the file: the load bias is to be added. File offsets of
@@ -100,12 +107,12 @@ struct PatchedSegment {
   uint64_t trampoline_size;
   uint64_t trap_offset;
   uint64_t trap_count;
-  uint64_t unwind_offset;  ///< reserved for call frame information of the trampolines, which gdb wants: 0
-  uint64_t unwind_size;
+  uint64_t origin_offset;  ///< TrampolineOrigin, so many
+  uint64_t origin_count;
 };
 
 inline constexpr uint64_t kPatchMagic = 0x4843544150545350;  // "PSTPATCH"
-inline constexpr uint32_t kPatchVersion = 1;
+inline constexpr uint32_t kPatchVersion = 2;
 inline constexpr uint32_t kFlagAllTrapped = 1;  ///< every syscall site that was found is patched or trapped
 
 /// The last bytes of a patched file.
@@ -119,7 +126,7 @@ struct PatchTrailer {
   uint64_t magic;
 };
 
-static_assert(sizeof(SavedRegisters) == 136 && sizeof(TrapEntry) == 8);
+static_assert(sizeof(SavedRegisters) == 136 && sizeof(TrapEntry) == 8 && sizeof(TrampolineOrigin) == 8);
 static_assert(sizeof(PatchedSegment) == 80 && sizeof(PatchTrailer) == 352);
 
 }  // namespace pastcone::patch

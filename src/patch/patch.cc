@@ -208,6 +208,12 @@ void Patcher::append_segment(const Segment& segment, TrampolineArea& area,
   entry.trap_offset = contents_.size();
   entry.trap_count = traps.size();
   for (const TrapEntry& trap : traps) append(as_raw(trap));
+  entry.origin_offset = contents_.size();
+  entry.origin_count = area.origins().size();
+  for (const TrampolineArea::Origin& origin : area.origins()) {
+    append(as_raw(TrampolineOrigin{static_cast<uint32_t>(origin.address - area.address()),
+                                   static_cast<uint32_t>(origin.original - entry.vaddr)}));
+  }
 }
 
 void Patcher::append_trailer() {

@@ -6,7 +6,8 @@
 // for instructions other than syscall, which Syscall User Dispatch does not catch; on demand for syscall.
 // Only code inside known functions is touched (see functions.h); a stripped Go program, say, has none.
 //
-// The patched code has no unwind information yet: a backtrace from inside the runtime ends in the trampoline.
+// Trampolines have no unwind information of their own: a table says which instruction of the file each piece of them
+// stands for (TrampolineOrigin).
 // May be called from any thread.
 #pragma once
 

@@ -21,20 +21,25 @@ TrampolineArea::TrampolineArea(uint64_t address, uint64_t capacity) : address_(a
 }
 
 std::optional<uint64_t> TrampolineArea::add(const Displacement& group, ByteView text) {
-  size_t old_size = code_.size();
+  size_t old_size = code_.size(), old_origins = origins_.size();
   code_.resize((old_size + kAlignment - 1) / kAlignment * kAlignment, kInt3);
   uint64_t start = here();
   reachable_ = fits(static_cast<int64_t>(start - (group.start + kJumpSize)));
   put_all_moved(group.before, group, text);
+  note_origin(group.site);
   if (group.site.kind() == Kind::kSyscall) {
     put_syscall();
   } else {
     put_instruction(group.site.descriptor);
   }
   put_all_moved(group.after, group, text);
-  if (group.falls_through) put_jump(group.end);
+  if (group.falls_through) {
+    origins_.push_back({here(), group.end});
+    put_jump(group.end);
+  }
   if (reachable_ && code_.size() <= capacity_) return start;
   code_.resize(old_size);
+  origins_.resize(old_origins);
   return std::nullopt;
 }
 
@@ -84,6 +89,7 @@ void TrampolineArea::put_moved(const Instruction& instruction, ByteView bytes) {
 void TrampolineArea::put_all_moved(std::span<const Instruction> instructions, const Displacement& group,
                                    ByteView text) {
   for (const Instruction& instruction : instructions) {
+    note_origin(instruction);
     put_moved(instruction, text.subspan(instruction.address - group.start, instruction.length));
   }
 }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
+#include <vector>
 
 #include "pastcone/base/bytes.h"
 #include "pastcone/patch/displace.h"
@@ -20,6 +21,12 @@ class TrampolineArea {
   /// Adds a trampoline and returns its address; or nothing if something is out of reach or the area is full.
   /// `text` is the file from the group's start on.
   std::optional<uint64_t> add(const Displacement& group, ByteView text);
+
+  /// What each piece of code stands for: address in the area, and in the file.
+  struct Origin {
+    uint64_t address, original;
+  };
+  const std::vector<Origin>& origins() const { return origins_; }
 
   bool empty() const { return code_.size() <= kFirst; }
   uint64_t address() const { return address_; }
@@ -38,6 +45,7 @@ class TrampolineArea {
   void put_u64(uint64_t value);
   void put_relative(uint64_t target);
   void put_jump(uint64_t target);
+  void note_origin(const Instruction& instruction) { origins_.push_back({here(), instruction.address}); }
   void put_moved(const Instruction& instruction, ByteView bytes);
   void put_all_moved(std::span<const Instruction> instructions, const Displacement& group, ByteView text);
   void put_syscall();
@@ -47,6 +55,7 @@ class TrampolineArea {
   uint64_t capacity_;
   bool reachable_ = true;  // false: a distance did not fit since add() began
   Bytes code_;
+  std::vector<Origin> origins_;
 };
 
 /// Writes a jump over [group.start, group.end) of `text`, which begins there.

@@ -1,0 +1,33 @@
+#include "pastcone/symbols/mappings.h"
+
+#include <algorithm>
+#include <cinttypes>
+#include <cstdio>
+#include <string>
+
+namespace pastcone::symbols {
+
+std::vector<Mapping> parse_mappings(std::string_view proc_maps) {
+  std::vector<Mapping> result;
+  while (!proc_maps.empty()) {
+    std::string line(proc_maps.substr(0, proc_maps.find('\n')));
+    proc_maps.remove_prefix(std::min(proc_maps.size(), line.size() + 1));
+    Mapping mapping;
+    char flags[5] = "";
+    int path = 0;  // where the rest of the line begins
+    if (std::sscanf(line.c_str(), "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %*s %*s %n", &mapping.start,
+                    &mapping.end, flags, &mapping.offset, &path) != 4) {
+      continue;
+    }
+    mapping.writable = flags[1] == 'w';
+    mapping.executable = flags[2] == 'x';
+    mapping.shared = flags[3] == 's';
+    std::string name = path > 0 ? line.substr(static_cast<size_t>(path)) : "";
+    mapping.of_kernel = name.starts_with("[v");
+    if (name.starts_with('/')) mapping.file = name;
+    result.push_back(std::move(mapping));
+  }
+  return result;
+}
+
+}  // namespace pastcone::symbols

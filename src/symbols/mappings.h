@@ -1,0 +1,23 @@
+// What a process has mapped, as /proc/PID/maps has it.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "pastcone/base/files.h"
+
+namespace pastcone::symbols {
+
+struct Mapping {
+  uint64_t start = 0, end = 0;
+  uint64_t offset = 0;  ///< of `start` in the file
+  bool writable = false, executable = false, shared = false;
+  Path file;               ///< empty: anonymous, or
+  bool of_kernel = false;  ///< the vDSO and the like
+};
+
+/// Lines that make no sense are left out.
+std::vector<Mapping> parse_mappings(std::string_view proc_maps);
+
+}  // namespace pastcone::symbols
