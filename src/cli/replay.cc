@@ -42,8 +42,8 @@ Result<int> run(const Options& options) {
   std::string why = printable(recording.why_incomplete());
   if (options.verify) {
     fmt::print("OK: {}, {}{}{}\n", plural(outcome.processes, "process", "processes"),
-               plural(outcome.events, "event", "events"), why.empty() ? "" : ", as far as they are recorded: ",
-               why);
+               plural(outcome.events, "event", "events"),
+               why.empty() ? "" : ", as far as they are recorded: ", why);
   } else if (!why.empty()) {
     print_error(fmt::format("replayed as far as it is recorded: {}", why));
   }

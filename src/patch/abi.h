@@ -7,7 +7,8 @@
 // readable and executable.
 //
 // A syscall site arrives at kSyscallEntry by a jump, with
-//   %rcx     where to go on: as after the instruction itself, which leaves the next %rip there
+//   %rcx     where to go on: as after the instruction itself, which leaves the next %rip there. In front of it lie a
+//            kReturnMark and an int32_t: from here to behind the instruction in the file, for unwinders (entry.S)
 //   %r11     nothing of use: the instruction destroys it
 // and the rest (flags, vector registers, the stack with its red zone) as the program left it. The instruction
 // keeps all of that, so the entry has to; it may change %rax, %rcx and %r11 only.
@@ -39,6 +40,8 @@ inline constexpr uint64_t kTrampolineDistance = 0x40000000;
 /// between the lowest address the kernel lets one map (vm.mmap_min_addr) and the program. Above it the kernel
 /// puts the heap.
 inline constexpr uint64_t kLowTrampolines = 0x10000;
+
+inline constexpr uint32_t kReturnMark = 0x52544350;  // "PCTR"
 
 enum class Kind : uint8_t { kSyscall = 0, kRdtsc = 1, kRdtscp = 2, kRdrand = 3, kRdseed = 4 };
 

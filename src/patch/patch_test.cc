@@ -147,8 +147,17 @@ uint64_t Patched::skip_entry(const Site& site, uint64_t address) const {
     address = full.end();
     if (full.info.mnemonic == ZYDIS_MNEMONIC_JMP) break;
   }
+  if (site.kind == Kind::kSyscall) {
+    EXPECT_EQ(back, address + 8);
+    uint32_t mark;
+    int32_t distance;
+    std::memcpy(&mark, trampoline_at(address).data(), sizeof mark);
+    std::memcpy(&distance, trampoline_at(address + 4).data(), sizeof distance);
+    EXPECT_EQ(mark, kReturnMark);
+    EXPECT_EQ(back + static_cast<uint64_t>(int64_t{distance}), site.address + 2);
+    return back;
+  }
   EXPECT_EQ(back, address);
-  if (site.kind == Kind::kSyscall) return address;
   for (int i = 0; i < 64; ++i) {
     Full full = decode_full(trampoline_at(address), address);
     address = full.end();
@@ -213,6 +222,8 @@ void Patched::check_layout() const {
     EXPECT_EQ(segment.trampoline_offset % kPageSize, 0u);
     EXPECT_EQ(segment.trampoline_size % kPageSize, 0u);
     EXPECT_LE(segment.trap_offset + segment.trap_count * sizeof(TrapEntry),
+              contents_.size() - sizeof trailer);
+    EXPECT_LE(segment.origin_offset + segment.origin_count * sizeof(TrampolineOrigin),
               contents_.size() - sizeof trailer);
   }
   for (const Site& site : report.sites) {

@@ -28,7 +28,7 @@ std::optional<uint64_t> TrampolineArea::add(const Displacement& group, ByteView 
   put_all_moved(group.before, group, text);
   note_origin(group.site);
   if (group.site.kind() == Kind::kSyscall) {
-    put_syscall();
+    put_syscall(group.site);
   } else {
     put_instruction(group.site.descriptor);
   }
@@ -94,11 +94,13 @@ void TrampolineArea::put_all_moved(std::span<const Instruction> instructions, co
   }
 }
 
-void TrampolineArea::put_syscall() {
-  put({0x48, 0x8d, 0x0d, 13, 0, 0, 0});  // lea 13(%rip),%rcx: behind the jump
+void TrampolineArea::put_syscall(const Instruction& site) {
+  put({0x48, 0x8d, 0x0d, 21, 0, 0, 0});  // lea 21(%rip),%rcx: behind all this
   put({0x49, 0xbb});                     // movabs $entry,%r11
   put_u64(kSyscallEntry);
   put({0x41, 0xff, 0xe3});  // jmp *%r11
+  put_u32(kReturnMark);
+  put_relative(site.end());
 }
 
 void TrampolineArea::put_instruction(Descriptor descriptor) {

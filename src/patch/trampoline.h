@@ -48,7 +48,7 @@ class TrampolineArea {
   void note_origin(const Instruction& instruction) { origins_.push_back({here(), instruction.address}); }
   void put_moved(const Instruction& instruction, ByteView bytes);
   void put_all_moved(std::span<const Instruction> instructions, const Displacement& group, ByteView text);
-  void put_syscall();
+  void put_syscall(const Instruction& site);
   void put_instruction(Descriptor descriptor);
 
   uint64_t address_;

@@ -111,7 +111,7 @@ int replay_main() {
       std::strcpy(view.process(1).report, "sends other bytes");
       view.process(1).diverged_event = 9;
       view.process(1).diverged_thread = 1;
-      view.process(1).diverged = 1;
+      view.process(1).diverged = static_cast<uint32_t>(stage::ReportState::kWritten);
       __atomic_store_n(&slot.state, static_cast<uint32_t>(stage::ThreadState::kDiverged), __ATOMIC_SEQ_CST);
       return 0;
     case 5:

@@ -1,6 +1,5 @@
 // The child's side of starting a run: between fork and exec, so nothing here may allocate after the fork.
 #include <fcntl.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -34,9 +33,18 @@ struct Failure {
   _exit(127);
 }
 
+/// The kernel tells all of the process group, to which every replayed process belongs, when the pipe is closed; and it is,
+/// however the tool ends. (PR_SET_PDEATHSIG would look at each one's own parent, which may well end before its child.)
+/// It takes the place of standard input, which no replayed program reads.
+void hold_lifeline(int fd, int report) {
+  if (dup2(fd, 0) < 0 || fcntl(0, F_SETOWN, -getpid()) < 0 || fcntl(0, F_SETSIG, SIGKILL) < 0 ||
+      fcntl(0, F_SETFL, O_ASYNC) < 0) {
+    give_up(report, "hold on to the tool");
+  }
+}
+
 void isolate(const Launch& how, int report) {
   if (setsid() < 0) give_up(report, "start a session");
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (chdir("/") != 0) give_up(report, "change to /");
   int null = open("/dev/null", O_RDWR);
   if (null < 0) give_up(report, "open /dev/null");
@@ -45,6 +53,7 @@ void isolate(const Launch& how, int report) {
     if (fd != null && dup2(null, fd) < 0) give_up(report, "redirect its output");
   }
   if (null > 2) close(null);
+  if (how.lifeline_fd >= 0) hold_lifeline(how.lifeline_fd, report);
 }
 
 /// A hard limit of ours that is lower than the wanted one stays: raising it is not for an ordinary user.

@@ -75,6 +75,7 @@ struct Launch {
   int store_fd = -1;          ///< replay only
   int output_fd = -1;         ///< replay only
   bool isolated = false;      ///< replay: own session, no terminal, no files, no cores, cwd /
+  int lifeline_fd = -1;       ///< if isolated: a pipe's read end; all die when its write end, the tool's, is closed
   bool keep_stderr = false;   ///< if isolated: what the runtime says for debugging is shown
   sigset_t signal_mask{};     ///< that the program shall see
   bool ignore_child_signal =

@@ -11,12 +11,15 @@
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <map>
 #include <optional>
 #include <thread>
 #include <utility>
 
+#include "pastcone/record/new_recording.h"
 #include "pastcone/record/shared_stage.h"
 #include "pastcone/replay/breakpoints.h"
+#include "pastcone/replay/examination.h"
 #include "pastcone/replay/feed.h"
 #include "pastcone/replay/output.h"
 #include "pastcone/replay/run_summary.h"
@@ -76,37 +79,45 @@ class SignalWatch {
 
 class Director {
  public:
-  Director(SharedStage stage, FeedLayout layout, RunSummary run)
-      : stage_(std::move(stage)),
+  Director(const Recording& recording, SharedStage stage, FeedLayout layout, RunSummary run)
+      : recording_(recording),
+        stage_(std::move(stage)),
         layout_(layout),
         run_(std::move(run)),
         watch_(stage_.view(), layout.processes, layout.threads) {}
 
-  Status prepare(const Recording& recording, const record::PatchCache& patches);
-  Result<ReplayOutcome> run(const Recording& recording, const ReplayOptions& options);
+  Status prepare(const record::PatchCache& patches);
+  Result<ReplayOutcome> run(const ReplayOptions& options);
 
  private:
-  record::Launch describe_launch(const Recording& recording, const Path& runtime, const sigset_t& mask) const;
+  record::Launch describe_launch(const Path& runtime, const sigset_t& mask) const;
+  Status make_lifeline();
   void direct(Session& session, OutputPrinter& printer, const SignalWatch& signals, ReplayOutcome& outcome);
+  void look_at_reports();
   bool nobody_can_go_on(const Session& session);
   void give_up();
   void end_all(Session& session);
   void conclude(const Session& session, ReplayOutcome& outcome) const;
+  void explain(Divergence& divergence, const Session& session) const;
 
+  const Recording& recording_;
   SharedStage stage_;
   FeedLayout layout_;
   RunSummary run_;
   Watch watch_;
   UniqueFd feed_, store_, output_;
+  UniqueFd lifeline_, lifeline_end_;  ///< what the processes hold; what we hold, and they end when we do
   uint32_t last_progress_ = 0;
+  uint32_t reports_seen_ = 0;
+  std::map<ProcessId, Examination> examined_;     ///< those that have diverged
   std::optional<std::vector<Divergence>> stuck_;  ///< who waited when nobody could go on; if that happened
   std::vector<Divergence> said_before_;           ///< what had been reported by then
 };
 
-Status Director::prepare(const Recording& recording, const record::PatchCache& patches) {
+Status Director::prepare(const record::PatchCache& patches) {
   stage::View view = stage_.view();
-  TRY_STATUS(fill_file_table(recording, view, patches));
-  feed_ = TRY(write_feed(recording, view, layout_));
+  TRY_STATUS(fill_file_table(recording_, view, patches));
+  feed_ = TRY(write_feed(recording_, view, layout_));
   store_ = TRY(temporary_file("the channel store", lay_out_store(run_, view)));
   output_ = TRY(temporary_file("the output of the replay", run_.output_bytes));
   if (ftruncate(store_.get(), static_cast<off_t>(stage_.header().store_size)) != 0) {
@@ -121,8 +132,7 @@ Status Director::prepare(const Recording& recording, const record::PatchCache& p
   return {};
 }
 
-record::Launch Director::describe_launch(const Recording& recording, const Path& runtime,
-                                         const sigset_t& mask) const {
+record::Launch Director::describe_launch(const Path& runtime, const sigset_t& mask) const {
   record::Launch how;
   how.runtime = runtime;
   how.arguments = {"pastcone-replay"};
@@ -130,13 +140,14 @@ record::Launch Director::describe_launch(const Recording& recording, const Path&
   how.store_fd = store_.get();
   how.output_fd = output_.get();
   how.isolated = true;
+  how.lifeline_fd = lifeline_.get();
   how.keep_stderr = std::getenv("PASTCONE_DEBUG") != nullptr;
   how.signal_mask = mask;
   how.limits = {{RLIMIT_CORE, {0, 0}}};
   rlimit files{}, stack{};
   getrlimit(RLIMIT_NOFILE, &files);
   getrlimit(RLIMIT_STACK, &stack);
-  const Manifest& manifest = recording.manifest();
+  const Manifest& manifest = recording_.manifest();
   if (manifest.open_files_limit) files.rlim_cur = *manifest.open_files_limit;
   if (manifest.stack_limit) stack.rlim_cur = *manifest.stack_limit;
   files.rlim_cur = std::min(files.rlim_cur, files.rlim_max);
@@ -146,17 +157,26 @@ record::Launch Director::describe_launch(const Recording& recording, const Path&
   return how;
 }
 
-Result<ReplayOutcome> Director::run(const Recording& recording, const ReplayOptions& options) {
+Status Director::make_lifeline() {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) return fail("cannot create a pipe: {}", errno_message(errno));
+  lifeline_ = UniqueFd(ends[0]);
+  lifeline_end_ = UniqueFd(ends[1]);
+  return {};
+}
+
+Result<ReplayOutcome> Director::run(const ReplayOptions& options) {
   Path runtime = TRY(record::find_runtime());
   TRY_STATUS(record::switch_off_randomisation());
   if (prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) {
     return fail("cannot take over orphaned processes: {}", errno_message(errno));
   }
+  TRY_STATUS(make_lifeline());
   SignalWatch signals(stage_);
-  Session session(TRY(record::launch(stage_, describe_launch(recording, runtime, signals.mask()))));
+  Session session(TRY(record::launch(stage_, describe_launch(runtime, signals.mask()))));
   OutputPrinter printer(stage_.view(), run_.outputs, output_.get(), options.show_output);
   ReplayOutcome outcome;
-  outcome.processes = recording.process_count();
+  outcome.processes = recording_.process_count();
   outcome.events = run_.events;
   direct(session, printer, signals, outcome);
   conclude(session, outcome);
@@ -169,6 +189,7 @@ void Director::direct(Session& session, OutputPrinter& printer, const SignalWatc
     uint32_t seen = load(stage_.header().activity);
     bool all_ended = session.reap();
     serve_breakpoint(stage_.header().breakpoint);
+    look_at_reports();
     if (!printer.advance() || signals.interrupted()) {
       outcome.interrupted = true;
       return end_all(session);
@@ -184,6 +205,20 @@ void Director::direct(Session& session, OutputPrinter& printer, const SignalWatc
     }
     std::this_thread::sleep_for(kDoze);
     if (!watch_.may_be_stuck()) stage_.wait_activity(seen, kSafetyNet);
+  }
+}
+
+/// A process that has diverged waits until it has been looked at.
+void Director::look_at_reports() {
+  uint32_t reports = load(stage_.header().diverged);
+  if (std::exchange(reports_seen_, reports) == reports) return;
+  stage::View view = stage_.view();
+  for (uint32_t number = 1; number <= layout_.processes; ++number) {
+    stage::ProcessSlot& process = view.process(number);
+    if (load(process.diverged) != static_cast<uint32_t>(stage::ReportState::kWritten)) continue;
+    const stage::ThreadSlot& thread = view.thread(process.first_thread + process.diverged_thread - 1);
+    examined_[ProcessId(number)] = examine(recording_, view, process, static_cast<pid_t>(load(thread.tid)));
+    record::bump_and_wake(process.diverged);  // kSeen
   }
 }
 
@@ -209,6 +244,7 @@ void Director::end_all(Session& session) {
   bool told = load(stage_.header().give_up) != 0;
   Clock::time_point patience = Clock::now() + (told ? kPatience : 0ms);
   while (!session.reap()) {
+    look_at_reports();
     if (Clock::now() >= patience) session.kill_all();
     std::this_thread::sleep_for(kDoze);
   }
@@ -222,14 +258,34 @@ void Director::conclude(const Session& session, ReplayOutcome& outcome) const {
   if (outcome.divergences.empty() && stuck_) outcome.divergences = *stuck_;
   if (outcome.interrupted) return;
   if (outcome.divergences.empty()) outcome.divergences = watch_.unfinished(session);
+  for (Divergence& divergence : outcome.divergences) explain(divergence, session);
   uint64_t unfinished = watch_.unfinished_threads(), named = outcome.divergences.size();
   outcome.stopped_besides = unfinished > named ? unfinished - named : 0;
+}
+
+void Director::explain(Divergence& divergence, const Session& session) const {
+  Facts facts;
+  if (auto found = examined_.find(divergence.event.process()); found != examined_.end()) {
+    divergence.where = found->second.where;
+    facts = found->second.facts;
+  }
+  if (!divergence.cause) return;
+  facts.cause = *divergence.cause;
+  facts.other_version = recording_.manifest().pastcone != PASTCONE_VERSION;
+  const std::vector<std::string>& recorded = recording_.manifest().cpu;
+  if (!recorded.empty()) facts.abilities = missing_abilities(record::cpu_flags(), recorded);
+  if (facts.cause == stage::Cause::kEnd) facts.killed = watch_.was_killed(divergence.event.thread(), session);
+  divergence.reason = likely_reason(facts);
 }
 
 }  // namespace
 
 std::string to_string(const Divergence& divergence) {
-  return fmt::format("{} diverged: {}", divergence.event, divergence.what);
+  std::string text = fmt::format("{} diverged", divergence.event);
+  if (!divergence.where.empty()) text += ' ' + divergence.where;
+  text += ": " + divergence.what;
+  if (!divergence.reason.empty()) text += "; likely reason: " + divergence.reason;
+  return text;
 }
 
 Result<ReplayOutcome> replay(const Recording& recording, const ReplayOptions& options) {
@@ -250,9 +306,9 @@ Result<ReplayOutcome> replay(const Recording& recording, const ReplayOptions& op
   SharedStage stage =
       TRY(SharedStage::create(stage::Mode::kReplay, traps ? stage::kFlagNoDispatch : 0, patch_directory));
   FeedLayout layout = TRY(lay_out_feed(recording, run, stage.view()));
-  Director director(std::move(stage), layout, std::move(run));
-  TRY_STATUS(director.prepare(recording, record::PatchCache(patch_directory, {.traps = traps})));
-  return director.run(recording, options);
+  Director director(recording, std::move(stage), layout, std::move(run));
+  TRY_STATUS(director.prepare(record::PatchCache(patch_directory, {.traps = traps})));
+  return director.run(options);
 }
 
 }  // namespace pastcone::replay

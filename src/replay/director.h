@@ -7,11 +7,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "pastcone/base/ids.h"
 #include "pastcone/base/result.h"
+#include "pastcone/stage/layout.h"
 #include "pastcone/trace/recording.h"
 
 namespace pastcone::replay {
@@ -24,10 +26,12 @@ struct ReplayOptions {
 struct Divergence {
   EventId event;  ///< the event it was at
   std::string what;
-  uint64_t pc = 0;  ///< where the program was, if known
+  std::optional<stage::Cause> cause;
+  std::string where;   ///< "at server.c:80 in handle_request": the user's code, if known
+  std::string reason;  ///< probably; see likely_reason.h
 };
 
-/// "p3:1041 diverged: …", with the source line once there is a way to find it.
+/// "p3:1041 diverged at server.c:80 in handle_request: …; likely reason: …"
 std::string to_string(const Divergence& divergence);
 
 struct ReplayOutcome {

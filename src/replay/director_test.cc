@@ -58,21 +58,36 @@ TEST_F(DirectorTest, AWaitForNothingIsFound) {
   ReplayOutcome outcome = run(2).value();
   ASSERT_EQ(outcome.divergences.size(), 1u);
   EXPECT_EQ(to_string(outcome.divergences[0]),
-            "p1:5 diverged: it waits for bytes of channel 12 up to 345 that nobody sends");
+            "p1:5 diverged: it waits for bytes of channel 12 up to 345 that nobody sends; likely reason: the one "
+            "it waits for went another way without a difference that shows");
 }
 
 TEST_F(DirectorTest, ACrashInsideIsReported) {
   ReplayOutcome outcome = run(3).value();
   ASSERT_EQ(outcome.divergences.size(), 1u);
   EXPECT_EQ(to_string(outcome.divergences[0]),
-            "p1:0 diverged: it ended by SIGKILL before its recording does");
+            "p1:1 diverged: it ended by SIGKILL before its recording does; likely reason: somebody killed it, or "
+            "this machine is out of memory");
 }
 
 TEST_F(DirectorTest, AReportIsPassedOn) {
   ReplayOutcome outcome = run(4).value();
   ASSERT_EQ(outcome.divergences.size(), 1u);
-  EXPECT_EQ(to_string(outcome.divergences[0]), "p1:9 diverged: sends other bytes");
+  EXPECT_EQ(to_string(outcome.divergences[0]),
+            "p1:9 diverged: sends other bytes; likely reason: an input that pastcone does not record");
   EXPECT_FALSE(outcome.exact());
+}
+
+TEST_F(DirectorTest, AReportSaysIfTheProcessorIsAnother) {
+  builder_.manifest.cpu = {"fpu"};
+  ReplayOutcome outcome = run(4).value();
+  ASSERT_EQ(outcome.divergences.size(), 1u);
+  EXPECT_NE(outcome.divergences[0].reason.find("this processor can do"), std::string::npos);
+}
+
+TEST_F(DirectorTest, AReportSaysIfThePastconeIsAnother) {
+  builder_.manifest.pastcone = "0.0.1";
+  EXPECT_EQ(run(4).value().divergences.at(0).reason, "it was recorded by another version of pastcone");
 }
 
 TEST_F(DirectorTest, AnInterruptEndsEverything) {

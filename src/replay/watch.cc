@@ -2,6 +2,8 @@
 
 #include <sys/wait.h>
 
+#include <algorithm>
+#include <csignal>
 #include <cstring>
 #include <map>
 
@@ -24,7 +26,7 @@ bool at_its_end(const ThreadSlot& slot) {
 }
 
 EventId event_of(const ThreadSlot& slot) {
-  return EventId(ThreadId(ProcessId(slot.process), slot.thread), load(slot.event));
+  return EventId(ThreadId(ProcessId(slot.process), slot.thread), std::max<uint64_t>(load(slot.event), 1));
 }
 
 /// What it waits for has come; it only has not been scheduled yet.
@@ -77,12 +79,12 @@ std::string death_text(const ThreadSlot& slot, const Session& session) {
 
 /// The first of each process.
 template <typename Select, typename Text>
-std::vector<Divergence> one_per_process(const stage::View& stage, uint32_t threads, Select select,
-                                        Text text) {
+std::vector<Divergence> one_per_process(const stage::View& stage, uint32_t threads, stage::Cause cause,
+                                        Select select, Text text) {
   std::map<uint32_t, Divergence> found;
   for (uint32_t index = 0; index < threads; ++index) {
     const ThreadSlot& slot = stage.thread(index);
-    if (select(index)) found.try_emplace(slot.process, Divergence{event_of(slot), text(slot), 0});
+    if (select(index)) found.try_emplace(slot.process, Divergence{event_of(slot), text(slot), cause, {}, {}});
   }
   std::vector<Divergence> result;
   for (auto& [process, divergence] : found) result.push_back(std::move(divergence));
@@ -132,32 +134,45 @@ bool Watch::is_stuck(const Session& session) {
 
 std::vector<Divergence> Watch::waiting() const {
   return one_per_process(
-      stage_, threads_, [this](uint32_t index) { return state_of(slot(index)) == ThreadState::kWaiting; },
-      wait_text);
+      stage_, threads_, stage::Cause::kWait,
+      [this](uint32_t index) { return state_of(slot(index)) == ThreadState::kWaiting; }, wait_text);
 }
 
 std::vector<Divergence> Watch::reported() const {
   std::vector<Divergence> result;
   for (uint32_t number = 1; number <= processes_; ++number) {
     const stage::ProcessSlot& process = stage_.process(number);
-    if (load(process.diverged) == 0) continue;
+    if (load(process.diverged) < static_cast<uint32_t>(stage::ReportState::kWritten)) continue;
     std::string what(process.report, strnlen(process.report, sizeof process.report));
     ThreadId thread(ProcessId(number), process.diverged_thread);
-    result.push_back({EventId(thread, load(process.diverged_event)), std::move(what), process.pc});
+    result.push_back({EventId(thread, load(process.diverged_event)),
+                      std::move(what),
+                      static_cast<stage::Cause>(process.cause),
+                      {},
+                      {}});
   }
   return result;
 }
 
 std::vector<Divergence> Watch::died(const Session& session) const {
   return one_per_process(
-      stage_, threads_, [this](uint32_t index) { return dead_.contains(index); },
+      stage_, threads_, stage::Cause::kEnd, [this](uint32_t index) { return dead_.contains(index); },
       [&](const ThreadSlot& thread) { return death_text(thread, session); });
 }
 
 std::vector<Divergence> Watch::unfinished(const Session& session) const {
   return one_per_process(
-      stage_, threads_, [this](uint32_t index) { return !at_its_end(slot(index)); },
+      stage_, threads_, stage::Cause::kEnd, [this](uint32_t index) { return !at_its_end(slot(index)); },
       [&](const ThreadSlot& thread) { return death_text(thread, session); });
+}
+
+bool Watch::was_killed(ThreadId thread, const Session& session) const {
+  for (uint32_t index = 0; index < threads_; ++index) {
+    if (slot(index).process != thread.process().number() || slot(index).thread != 1) continue;
+    auto status = session.status(static_cast<pid_t>(slot(index).tid));
+    return status && WIFSIGNALED(*status) && WTERMSIG(*status) == SIGKILL;
+  }
+  return false;
 }
 
 uint64_t Watch::unfinished_threads() const {

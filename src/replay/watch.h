@@ -35,6 +35,8 @@ class Watch {
   std::vector<Divergence> died(const Session& session) const;
   std::vector<Divergence> unfinished(const Session& session) const;
   uint64_t unfinished_threads() const;
+  /// Whether a thread's process ended by SIGKILL.
+  bool was_killed(ThreadId thread, const Session& session) const;
 
  private:
   bool everybody_sleeps(const Session& session);

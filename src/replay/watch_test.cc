@@ -152,7 +152,7 @@ TEST_F(WatchTest, WhoDidNotArriveIsNamedOncePerProcess) {
   set(1, ThreadState::kAtEnd);
   auto unfinished = watch.unfinished(session);
   ASSERT_EQ(unfinished.size(), 1u);
-  EXPECT_EQ(to_string(unfinished[0]), "p2:0 diverged: it was never started");
+  EXPECT_EQ(to_string(unfinished[0]), "p2:1 diverged: it was never started");
 }
 
 TEST(MissingAbilities, OnlyInstructionsCount) {

@@ -72,10 +72,12 @@ bool is_wanted(Thread& t) {
     runtime_leave(&frame);
   }
   ++t.log.event_count;
+  note_next_event(t);
   take_recorded_turn_after(t);
   if (t.log.at_end()) end_of_log(t);  // it never got its turn again
   deliver_signals(t, frame);
   prepare_async(t, frame);
+  t.frame = nullptr;
   runtime_leave(&frame);
 }
 
@@ -520,7 +522,7 @@ void arm(Thread& t, u64 from) {
   a.misses = 0;
   a.stepping = false;
   a.stub = 0;
-  if (!read_memory(a.original[0], rip)) diverge(t, "was interrupted where there is no code now", (i64)rip, 0);
+  if (!read_memory(a.original[0], rip)) diverge(t, Cause::kInterrupt, "was interrupted where there is no code now", (i64)rip, 0);
   a.armed = true;
   if ((a.point.changed_registers || a.point.count) && set_stub(t, from)) return;
   a.overwritten = 1;
@@ -576,8 +578,10 @@ bool on_breakpoint(Thread& t, KernelContext& context) {
     divert(t, context);
     return true;
   }
-  if (++a.misses > kMostMisses)
-    diverge(t, "was interrupted in a loop too long to be followed; passes so far", 0, a.misses);
+  if (++a.misses > kMostMisses) {
+    t.frame = &now;
+    diverge(t, Cause::kInterrupt, "was interrupted in a loop too long to be followed; passes so far", 0, a.misses);
+  }
   if (a.stub) return true;  // behind the int3 it goes on
   context.rip = at;
   write_code(at, a.original, 1);

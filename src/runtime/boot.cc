@@ -324,7 +324,7 @@ void write_exec(Log& log, const Start& start, bool first) {
 Start read_exec(Thread& t) {
   Log& log = t.log;
   if (log.at_end()) end_of_log(t);
-  if (log.read_byte() != (u8)Op::kExec) diverge(t, "no program starts here in the recording");
+  if (log.read_byte() != (u8)Op::kExec) diverge(t, Cause::kFlow, "no program starts here in the recording");
   u64 size = log.read_varint();
   const char* bytes = log.read_payload(size);
   if (!bytes || size < sizeof(format::ExecInfo)) end_of_log(t);
@@ -344,6 +344,7 @@ Start read_exec(Thread& t) {
   log.hash.bytes(&start.info, sizeof start.info);
   log.read_byte();
   ++log.event_count;
+  note_next_event(t);
   return start;
 }
 
@@ -382,10 +383,10 @@ Start load_replayed(Thread& t) {
   Start start = read_exec(t);
   auto load = [&](u32 file, u64 base, const char* what, bool patched) {
     int fd = open_file(file);
-    if (fd < 0) diverge(t, "a file of the recording cannot be opened", file, fd, what);
+    if (fd < 0) diverge(t, Cause::kMachine, "a file of the recording cannot be opened", file, fd, what);
     Image image{};
     image.patched = patched;
-    if (long e = load_image(fd, file, base, 0, image)) diverge(t, "a program cannot be mapped", 0, e, what);
+    if (long e = load_image(fd, file, base, 0, image)) diverge(t, Cause::kMachine, "a program cannot be mapped", 0, e, what);
     sys(__NR_close, fd);
   };
   load(start.info.program_file, start.info.program_base, "program", start.info.patched & 1);

@@ -1,5 +1,6 @@
 #include "call.h"
 
+#include "text.h"
 #include "turn.h"
 
 namespace pastcone::runtime {
@@ -170,19 +171,31 @@ Shape expect_item(Call& c, u32 shapes) {
     shape = (Shape)log.read_byte();
   } else {
     if (op == (u8)Op::kStop) end_of_log(c.t);
-    diverge(c.t, "the recording has no such call here", op, c.number, call_name(c.number));
+    diverge_at(c.t, (Op)op, call_name(c.number));
   }
-  if (number != c.number) diverge(c.t, "another system call", number, c.number, call_name(number));
-  if (!(shapes >> (int)shape & 1)) diverge(c.t, "the call is of another shape", (i64)shape, shapes, call_name(number));
+  if (number != c.number) diverge(c.t, Cause::kFlow, "another call", call_name(number), call_name(c.number));
+  if (!(shapes >> (int)shape & 1)) diverge(c.t, Cause::kFlow, "the call has another kind of effect", (i64)shape, shapes, call_name(number));
   return shape;
 }
+
+namespace {
+/// What was recorded is known by its hash only; what is done now can be said.
+[[noreturn]] void diverge_data(Call& c, u8 recorded) {
+  char hash[32], now[160];
+  Text was(hash, sizeof hash), text(now, sizeof now);
+  (was << "hash ").hex(recorded, 2);
+  text << call_name(c.number) << "(";
+  for (u32 i = 0; i < c.info.arguments; ++i) (text << (i ? ", 0x" : "0x")).hex(c.a[i]);
+  (text << ") with hash ").hex(c.log().hash.check(), 2);
+  diverge(c.t, Cause::kData, "other arguments or bytes than before", hash, now);
+}
+}  // namespace
 
 void expect_check(Call& c) {
   Log& log = c.log();
   u8 recorded = log.read_byte();
   ++log.event_count;
-  if (recorded != log.hash.check())
-    diverge(c.t, "arguments or bytes sent differ", recorded, log.hash.check(), call_name(c.number));
+  if (recorded != log.hash.check()) diverge_data(c, recorded);
 }
 
 long finish_out(Call& c, OutsFunction outs) {
@@ -195,7 +208,7 @@ long finish_out(Call& c, OutsFunction outs) {
   Exchange x(c, true, bytes, size);
   outs(x, c.a, result);
   if (x.short_of_bytes() || x.count() != size)
-    diverge(c.t, "the call fills memory of another size", (i64)size, (i64)x.count(), call_name(c.number));
+    diverge(c.t, Cause::kData, "the call fills memory of another size", (i64)size, (i64)x.count(), call_name(c.number));
   return result;
 }
 

@@ -130,8 +130,15 @@ inline constexpr long kRestart = -512;  ///< -ERESTARTSYS: interrupted, to be ex
 long leave_recording(Call& c, format::StopReason reason, const char* why);
 
 // --- replay ------------------------------------------------------------------------------------------------------------
+using stage::Cause;
+
 /// Reports that this thread went another way than recorded, and ends the process.
-[[noreturn]] void diverge(Thread& t, const char* what, i64 recorded = 0, i64 now = 0, const char* detail = nullptr);
+[[noreturn]] void diverge(Thread& t, Cause cause, const char* what);
+[[noreturn]] void diverge(Thread& t, Cause cause, const char* what, const char* recorded, const char* now);
+[[noreturn]] void diverge(Thread& t, Cause cause, const char* what, i64 recorded, i64 now, const char* detail = nullptr);
+/// The same where the log has this op instead of what the thread does.
+const char* op_name(Op op);
+[[noreturn]] void diverge_at(Thread& t, Op recorded, const char* now);
 /// The thread's log is used up: it ends here, as in the recording.
 [[noreturn]] void end_of_log(Thread& t);
 

@@ -148,10 +148,10 @@ long replay_send(Call& c, const Fd& fd, Buffers& buffers) {
     u32 channel = (u32)c.log().read_varint();
     u64 length = c.log().read_varint();
     expect_check(c);
-    if (channel != channel_sent(fd)) diverge(c.t, "sends on another channel", channel, channel_sent(fd));
+    if (channel != channel_sent(fd)) diverge(c.t, Cause::kData, "sends on another channel", channel, channel_sent(fd));
     // A FIFO takes large writes in pieces.
     if (fifo ? length > buffers.total : length != buffers.total)
-      diverge(c.t, "sends another number of bytes", (i64)length, (i64)buffers.total);
+      diverge(c.t, Cause::kData, "sends another number of bytes", (i64)length, (i64)buffers.total);
     if (!shared) position = direction.sent;
     // The bytes first: others may wait for them before our own turn comes again.
     long result = peek_correction(c, (long)length);
@@ -318,7 +318,7 @@ long replay_receive(Call& c, const Fd& fd, Buffers& buffers) {
   long result = c.log().read_zigzag();
   u64 size = shape == Shape::kMessage ? c.log().read_varint() : 0;
   expect_check(c);
-  if (channel != channel_received(fd)) diverge(c.t, "receives on another channel", channel, channel_received(fd));
+  if (channel != channel_received(fd)) diverge(c.t, Cause::kData, "receives on another channel", channel, channel_received(fd));
   if (result > 0) {
     if (fd.kind == FdKind::kFifo) {
       fetch_piece(c.t, channel, position, buffers, (u64)result);

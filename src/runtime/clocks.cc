@@ -3,6 +3,7 @@
 #include "handlers.h"
 #include "pastcone/patch/abi.h"
 #include "turn.h"
+#include "waits.h"
 
 namespace pastcone::runtime {
 namespace {
@@ -30,7 +31,7 @@ i64 read_delta(Call& c, Op op) {
   take_turn_before(c.t);
   if (log.at_end()) end_of_log(c.t);
   Op found = (Op)log.read_byte();
-  if (found != op) diverge(c.t, "reads a clock where the recording has something else", (i64)found, (i64)op);
+  if (found != op) diverge_at(c.t, found, op_name(op));
   ++log.event_count;
   return log.read_zigzag();
 }
@@ -71,8 +72,7 @@ long handle_clock_gettime(Call& c) {
     take_turn_before(c.t);
     if (log.at_end()) end_of_log(c.t);
     Op found = (Op)log.read_byte();
-    if (found != op || log.read_varint() != clock)
-      diverge(c.t, "reads a clock where the recording has something else", (i64)found, (i64)op);
+    if (found != op || log.read_varint() != clock) diverge_at(c.t, found, "clock_gettime");
     ++log.event_count;
     last += log.read_zigzag();
   } else {
@@ -137,6 +137,16 @@ extern "C" bool runtime_clock(u64 a, u64 b, u32 number) {
   return true;
 }
 
+namespace {
+/// The program's registers around a patched instruction.
+Frame interrupted_frame(const patch::SavedRegisters& registers, u64 resume) {
+  const u64* r = registers.general;
+  u64 rsp = resume ? (u64)(&registers + 1) + patch::kRedZone : r[4];
+  return {r[15], r[14], r[13], r[12], r[5], r[3], r[11], r[10], r[9], r[8], r[0], r[1], r[2], r[6], r[7],
+          0,     !resume, resume, registers.flags, rsp};
+}
+}  // namespace
+
 /// rdtsc, rdtscp, rdrand, rdseed, from a patched site or a trap.
 /// `resume`: where the trampoline loads the registers again; 0: there is none.
 extern "C" void runtime_instruction(patch::SavedRegisters* registers, u32 descriptor, u64 resume) {
@@ -173,8 +183,11 @@ extern "C" void runtime_instruction(patch::SavedRegisters* registers, u32 descri
     take_recorded_turn(t);
     if (log.at_end()) end_of_log(t);
     Op op = (Op)log.read_byte();
-    if (op != (tsc ? Op::kTsc : Op::kRandom))
-      diverge(t, "an instruction where the recording has something else", (i64)op, (i64)kind);
+    if (op != (tsc ? Op::kTsc : Op::kRandom)) {
+      Frame now = interrupted_frame(*registers, resume);
+      t.frame = &now;
+      diverge_at(t, op, tsc ? "rdtsc" : "rdrand");
+    }
     if (tsc) {
       value = log.tsc += (u64)log.read_zigzag();
       extra = log.read_varint();
@@ -192,8 +205,12 @@ extern "C" void runtime_instruction(patch::SavedRegisters* registers, u32 descri
     patch::set_destination(*registers, descriptor, value);
     registers->flags = (registers->flags & ~u64{0x8d5}) | (extra & 1);
   }
-  if (g.replay) take_recorded_turn_after(t);
-  else end_slice(t);
+  if (g.replay) {
+    take_recorded_turn_after(t);
+    note_next_event(t);
+  } else {
+    end_slice(t);
+  }
   bool signals = resume && (g.replay ? log.peek() == Op::kSignal : t.interrupt);
   if (signals) {
     // The handler runs as if the trampoline had been interrupted, on top of what it has pushed.

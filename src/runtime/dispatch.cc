@@ -4,6 +4,7 @@
 #include "handlers.h"
 #include "text.h"
 #include "turn.h"
+#include "waits.h"
 
 namespace pastcone::runtime {
 namespace {
@@ -63,10 +64,15 @@ extern "C" void runtime_dispatch(Frame* frame) {
   if (g.replay && (g.stage.header().flags & stage::kFlagListCalls)) list_call(c, 0);
   frame->rax = (u64)run(c);
   if (!g.replay && (g.stage.header().flags & stage::kFlagListCalls)) list_call(c, (long)frame->rax);
-  if (g.replay) take_recorded_turn_after(t);
-  else end_slice(t);
+  if (g.replay) {
+    take_recorded_turn_after(t);
+    note_next_event(t);
+  } else {
+    end_slice(t);
+  }
   deliver_signals(t, *frame);
   if (g.replay) prepare_async(t, *frame);
+  t.frame = nullptr;
 }
 
 }  // namespace pastcone::runtime

@@ -18,28 +18,103 @@ void tell_end() {
   __builtin_unreachable();
 }
 
-}  // namespace
+using stage::ReportState;
 
-void diverge(Thread& t, const char* what, i64 recorded, i64 now, const char* detail) {
+constexpr int kPatience = 50;  // tenths of a second: the director may be busy, or stopped by somebody
+
+/// Lets the director look at the process, which knows nothing of symbols and files itself.
+void wait_to_be_seen(stage::ProcessSlot& slot) {
+  Timespec tenth{0, 100'000'000};
+  for (int i = 0; i < kPatience && load(slot.diverged) == (u32)ReportState::kWritten; ++i)
+    futex_wait(slot.diverged, (u32)ReportState::kWritten, &tenth);
+}
+
+void copy_registers(stage::ProcessSlot& slot, const Frame& f) {
+  // A call is left behind its instruction, which may be the last of a line or function.
+  u64 all[17] = {f.rax, f.rdx, f.rcx, f.rbx, f.rsi, f.rdi, f.rbp, f.rsp, f.r8,
+                 f.r9,  f.r10, f.r11, f.r12, f.r13, f.r14, f.r15, f.full ? f.rip : f.rip - 1};
+  memcpy(slot.registers, all, sizeof all);
+}
+
+/// Whether this thread's divergence is the first of its process. The text is the caller's, then end_diverged().
+bool begin_report(stage::ProcessSlot& slot) {
+  return swap_if(slot.diverged, (u32)ReportState::kNone, (u32)ReportState::kWriting);
+}
+
+[[noreturn]] void end_diverged(Thread& t, bool first, Cause cause) {
   auto& slot = g.stage.process(t.process->number);
-  if (swap_if(slot.diverged, 0u, 1u)) {
-    Text text(slot.report, sizeof slot.report);
-    text << what << ": recorded " << recorded << ", now " << now;
-    if (detail) text << " (" << detail << ")";
+  if (first) {
+    slot.cause = (u32)cause;
     slot.diverged_thread = t.number;
-    slot.pc = t.frame ? t.frame->rip : 0;
-    store(slot.diverged_event, t.log.event_count);
+    slot.diverged_event = load(*t.next_event);
+    if (t.frame) copy_registers(slot, *t.frame);
+    store(slot.diverged, (u32)ReportState::kWritten);
     add(g.stage.header().diverged, 1u);
   }
   store(slot_of(t).state, (u32)stage::ThreadState::kDiverged);
   add(g.stage.header().live_threads, -1);
   tell_end();
+  wait_to_be_seen(slot);
   end_process();
+}
+
+}  // namespace
+
+const char* op_name(Op op) {
+  switch (op) {
+    case Op::kNone: return "nothing more";
+    case Op::kExec: return "the start of a program";
+    case Op::kThreadExit: return "the end of the thread";
+    case Op::kExitGroup: return "the end of the process";
+    case Op::kSignal: return "a signal";
+    case Op::kAsync: return "an interruption";
+    case Op::kClock: return "clock_gettime of another clock";
+    case Op::kRealtime: return "clock_gettime(CLOCK_REALTIME)";
+    case Op::kMonotonic: return "clock_gettime(CLOCK_MONOTONIC)";
+    case Op::kTimeOfDay: return "gettimeofday";
+    case Op::kTime: return "time";
+    case Op::kTsc: return "rdtsc";
+    case Op::kRandom: return "rdrand";
+    case Op::kFatal: return "death by a signal";
+    case Op::kFault: return "a fault";
+    default: break;
+  }
+  size_t frequent = (size_t)op - (size_t)Op::kFirstCall;
+  if (op >= Op::kFirstCall && frequent < format::kFrequentCount) return call_name(format::kFrequent[frequent].number);
+  return op == Op::kCall ? "another call" : "something else";
+}
+
+void diverge(Thread& t, Cause cause, const char* what) {
+  auto& slot = g.stage.process(t.process->number);
+  bool first = begin_report(slot);
+  if (first) Text(slot.report, sizeof slot.report) << what;
+  end_diverged(t, first, cause);
+}
+
+void diverge(Thread& t, Cause cause, const char* what, const char* recorded, const char* now) {
+  auto& slot = g.stage.process(t.process->number);
+  bool first = begin_report(slot);
+  if (first) Text(slot.report, sizeof slot.report) << what << ": recorded " << recorded << ", now " << now;
+  end_diverged(t, first, cause);
+}
+
+void diverge(Thread& t, Cause cause, const char* what, i64 recorded, i64 now, const char* detail) {
+  auto& slot = g.stage.process(t.process->number);
+  bool first = begin_report(slot);
+  if (first) {
+    Text text(slot.report, sizeof slot.report);
+    text << what << ": recorded " << recorded << ", now " << now;
+    if (detail) text << " (" << detail << ")";
+  }
+  end_diverged(t, first, cause);
+}
+
+void diverge_at(Thread& t, Op recorded, const char* now) {
+  diverge(t, Cause::kFlow, "something else happens", op_name(recorded), now);
 }
 
 void end_replayed_thread(Thread& t) {
   auto& slot = slot_of(t);
-  slot.event = t.log.event_count;
   store(slot.state, (u32)stage::ThreadState::kEnded);
   give_back_turn(t);
   add(g.stage.header().live_threads, -1);
@@ -57,7 +132,6 @@ void end_replayed_process(Thread& t) {
     if (state == (u32)stage::ThreadState::kWaiting) add(header.waiting_threads, -1);
     add(header.live_threads, -1);
   }
-  slot_of(t).event = t.log.event_count;
   store(process.state, (u32)stage::ProcessState::kEnded);
   leave_group(t);
   tell_end();
@@ -66,7 +140,6 @@ void end_replayed_process(Thread& t) {
 
 void end_of_log(Thread& t) {
   auto& slot = slot_of(t);
-  slot.event = t.log.event_count;
   store(slot.state, (u32)stage::ThreadState::kAtEnd);
   give_back_turn(t);
   auto& header = g.stage.header();
@@ -84,8 +157,9 @@ void abandon_wait(Thread& t) {
   auto& header = g.stage.header();
   add(header.waiting_threads, -1);
   auto& slot = slot_of(t);
-  diverge(t, slot.wait_kind == (u32)stage::WaitKind::kChannel ? "waits for bytes that nobody sends, channel"
-                                                              : "waits for a turn that does not come, group",
+  diverge(t, Cause::kWait,
+          slot.wait_kind == (u32)stage::WaitKind::kChannel ? "waits for bytes that nobody sends, channel"
+                                                           : "waits for a turn that does not come, group",
           (i64)slot.wait_for, (i64)slot.wait_position);
 }
 

@@ -53,7 +53,15 @@ entry_any_call:
         push    %r15
         # The frame is at rsp. CFA = saved rsp (offset 152), rip at 136.
         .cfi_escape 0x0f, 0x04, 0x77, 0x98, 0x01, 0x06          # def_cfa_expression: breg7 152; deref
-        .cfi_escape 0x10, 0x10, 0x03, 0x77, 0x88, 0x01          # rip: breg7 136
+        # A debugger does not know trampolines, so it is told where the instruction stood: if kReturnMark (patch/abi.h) lies
+        # at rip - 8, rip plus the int32_t behind it. As val_expression:
+        .cfi_escape 0x16, 0x10, 0x21
+        .cfi_escape 0x77, 0x88, 0x01, 0x06                      # breg7 136, deref: rip
+        .cfi_escape 0x12, 0x38, 0x1c, 0x94, 0x04                # dup, lit8, minus, deref_size 4
+        .cfi_escape 0x0c, 0x50, 0x43, 0x54, 0x52, 0x29          # const4u kReturnMark, eq
+        .cfi_escape 0x28, 0x03, 0x00, 0x2f, 0x0c, 0x00          # bra over the next, skip to the end
+        .cfi_escape 0x12, 0x34, 0x1c, 0x94, 0x04                # dup, lit4, minus, deref_size 4
+        .cfi_escape 0x08, 0x20, 0x24, 0x08, 0x20, 0x26, 0x22    # sign-extend: const1u 32, shl, const1u 32, shra; plus
         .cfi_escape 0x10, 0x06, 0x02, 0x77, 0x20                # rbp: 32
         .cfi_escape 0x10, 0x03, 0x02, 0x77, 0x28                # rbx: 40
         .cfi_escape 0x10, 0x0c, 0x02, 0x77, 0x18                # r12: 24

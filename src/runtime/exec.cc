@@ -243,9 +243,9 @@ long handle_execve(Call& c) {
     none.arguments[none.extra++] = word;
     long handoff = prepare_handoff(c, "", "");
     if (is_error(handoff) || !make_vectors(v, none, 0, 0, c.t.process->number, (int)handoff))
-      diverge(c.t, "a program cannot be started");
+      diverge(c.t, Cause::kMachine, "a program cannot be started");
     result = execute_runtime(v);
-    diverge(c.t, "a program cannot be started", 0, result);
+    diverge(c.t, Cause::kMachine, "a program cannot be started", 0, result);
   }
   static Program program;
   program = Program{};

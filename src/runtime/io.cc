@@ -67,7 +67,7 @@ long replay_output(Call& c, const Buffers& buffers) {
   each_part(buffers, (u64)result, [&](u64 base, u64 n) {
     for (u64 done = 0; done < n;) {
       long written = sys(__NR_pwrite64, own_fd(stage::kFdOutput), base + done, n - done, at + done);
-      if (written <= 0) diverge(c.t, "output cannot be written", 0, written);
+      if (written <= 0) diverge(c.t, Cause::kMachine, "output cannot be written", 0, written);
       done += (u64)written;
     }
     at += n;
@@ -121,11 +121,11 @@ long finish_file_read(Call& c, const Buffers& buffers) {
   long result = c.log().read_zigzag();
   expect_check(c);
   int fd = open_file(file);
-  if (fd < 0) diverge(c.t, "a file of the recording cannot be opened", file, fd);
+  if (fd < 0) diverge(c.t, Cause::kMachine, "a file of the recording cannot be opened", file, fd);
   each_part(buffers, (u64)result, [&](u64 base, u64 n) {
     for (u64 done = 0; done < n;) {
       long got = sys(__NR_pread64, fd, base + done, n - done, position + done);
-      if (got <= 0) diverge(c.t, "a file of the recording is shorter now", (i64)n, got);
+      if (got <= 0) diverge(c.t, Cause::kMachine, "a file of the recording is shorter now", (i64)n, got);
       done += (u64)got;
     }
     position += n;

@@ -106,7 +106,7 @@ long replay_address(Call& c, u32& id) {
 }
 
 void compare_address(Call& c, long recorded, long now) {
-  if (recorded != now) diverge(c.t, "memory at another address", recorded, now, call_name(c.number));
+  if (recorded != now) diverge(c.t, Cause::kMemory, "memory at another address", recorded, now, call_name(c.number));
 }
 
 /// Files that are mapped shared and writable are objects of their own in replay, each with room in the store.
@@ -259,7 +259,7 @@ long same_in_both(Call& c) {
   long result = replay_result(c);
   if (!is_error(result)) {
     long now = raw(c);
-    if (now != result) diverge(c.t, "memory call with another result", result, now, call_name(c.number));
+    if (now != result) diverge(c.t, Cause::kMemory, "memory call with another result", result, now, call_name(c.number));
   }
   return result;
 }

@@ -218,9 +218,9 @@ long replay_send(Call& c, const Fd& fd, Buffers& buffers) {
     u64 length = c.log().read_varint();
     expect_check(c);
     if (fd.kind == FdKind::kSequence && channel != channel_sent(fd))
-      diverge(c.t, "sends on another channel", channel, channel_sent(fd));
-    if (length != buffers.total) diverge(c.t, "sends another number of bytes", (i64)length, (i64)buffers.total);
-    if (!position) diverge(c.t, "the recording does not say where this message lies");
+      diverge(c.t, Cause::kData, "sends on another channel", channel, channel_sent(fd));
+    if (length != buffers.total) diverge(c.t, Cause::kData, "sends another number of bytes", (i64)length, (i64)buffers.total);
+    if (!position) diverge(c.t, Cause::kData, "the recording does not say where this message lies");
     long result = peek_correction(c, (long)length);
     if (!is_error(result)) store_packet(c.t, channel, position, buffers);
     take_turn_behind(c.t);
@@ -348,8 +348,8 @@ long replay_receive(Call& c, const Fd& fd, Buffers& buffers) {
   long result = c.log().read_zigzag();
   u64 size = shape == Shape::kMessage ? c.log().read_varint() : 0;
   expect_check(c);
-  if (channel != channel_received(fd)) diverge(c.t, "receives on another channel", channel, channel_received(fd));
-  if (!position) diverge(c.t, "the recording does not say where this message lies");
+  if (channel != channel_received(fd)) diverge(c.t, Cause::kData, "receives on another channel", channel, channel_received(fd));
+  if (!position) diverge(c.t, Cause::kData, "the recording does not say where this message lies");
   fetch_packet(c.t, channel, position, buffers, min((u64)result, buffers.total));
   if (shape == Shape::kMessage) {
     const char* bytes = c.log().read_payload(size);

@@ -158,7 +158,7 @@ long create_thread(Call& c, const Request& r) {
     }
   }
   if (g.replay) {
-    if (is_error(result)) diverge(c.t, "a thread cannot be created", recorded, result);
+    if (is_error(result)) diverge(c.t, Cause::kMachine, "a thread cannot be created", recorded, result);
     result = recorded;
   } else {
     record_correction(c, result);
@@ -299,7 +299,7 @@ long create_process(Call& c, const Request& r) {
   }
   long result = (r.flags & kVm) ? share_memory_process(c, r, created) : fork_process(c, r, created);
   if (g.replay) {
-    if (is_error(result)) diverge(c.t, "a process cannot be created", recorded, result);
+    if (is_error(result)) diverge(c.t, Cause::kMachine, "a process cannot be created", recorded, result);
     result = recorded;
   } else {
     if (is_error(result)) hold_all_fds(-1);
@@ -371,9 +371,10 @@ long handle_exit(Call& c) {
   } else {
     take_recorded_turn(t);
     if (log.at_end()) end_of_log(t);
-    if ((Op)log.read_byte() != Op::kThreadExit) diverge(t, "a thread ends that went on in the recording");
+    if (log.peek() != Op::kThreadExit) diverge_at(t, log.peek(), "the end of the thread");
+    log.read_byte();
     i64 code = log.read_zigzag();
-    if (code != (i32)c.a[0]) diverge(t, "a thread ends with another code", code, (i32)c.a[0]);
+    if (code != (i32)c.a[0]) diverge(t, Cause::kData, "a thread ends with another code", code, (i32)c.a[0]);
     expect_check(c);
   }
   release_robust_mutexes(t);
@@ -413,10 +414,11 @@ long handle_exit_group(Call& c) {
   }
   take_recorded_turn(t);
   if (log.at_end()) end_of_log(t);
-  if ((Op)log.read_byte() != Op::kExitGroup) diverge(t, "the process ends, and went on in the recording");
+  if (log.peek() != Op::kExitGroup) diverge_at(t, log.peek(), "the end of the process");
+  log.read_byte();
   i64 status = log.read_zigzag();
-  if (status != (i32)c.a[0]) diverge(t, "exit status", status, (i32)c.a[0]);
-  if (log.read_word64() != log.hash.state) diverge(t, "what it did, by its hash");
+  if (status != (i32)c.a[0]) diverge(t, Cause::kData, "exit status", status, (i32)c.a[0]);
+  if (log.read_word64() != log.hash.state) diverge(t, Cause::kData, "what it did, by its hash");
   ++log.event_count;
   release_robust_mutexes(t);
   end_replayed_process(t);

@@ -55,7 +55,7 @@ void enter_handler(Thread& t, Frame& frame, int signal, const SignalInfo& info, 
   u64 old_mask = s.saved_mask_valid ? s.saved_mask : s.mask;
   s.saved_mask_valid = false;
   if (!build_signal_frame(t, frame, signal, info, action, old_mask, fault)) {
-    if (g.replay) diverge(t, "no room on the stack for a signal", 0, signal);
+    if (g.replay) diverge(t, Cause::kMemory, "no room on the stack for a signal", 0, signal);
     die_of(kSegv);
   }
   s.mask |= action.mask;
@@ -103,6 +103,7 @@ bool read_signal(Thread& t, int& signal, SignalInfo& info) {
   memcpy(&info, bytes, sizeof info);
   log.read_byte();
   ++log.event_count;
+  note_next_event(t);
   return true;
 }
 
@@ -198,20 +199,21 @@ namespace {
     Op expected = fatal ? Op::kFatal : Op::kFault;
     if (t.log.at_end()) end_of_log(t);
     if (t.log.peek() != expected)
-      diverge(t, "a fault that did not happen in the recording", (i64)t.log.peek(), signal, "signal");
+      diverge_at(t, t.log.peek(), fatal ? "death by a fault" : "a fault");
     if (fatal) {
       t.log.read_byte();
       if ((int)t.log.read_varint() != signal || t.log.read_word64() != t.log.hash.state)
-        diverge(t, "died otherwise", 0, signal);
+        diverge(t, Cause::kFlow, "died otherwise", 0, signal);
       ++t.log.event_count;
       end_replayed_process(t);
     }
     int recorded;
     SignalInfo info;
     if (!read_signal(t, recorded, info)) end_of_log(t);
-    if (recorded != signal) diverge(t, "another fault", recorded, signal);
+    if (recorded != signal) diverge(t, Cause::kFlow, "another fault", recorded, signal);
     enter_handler(t, frame, signal, info, &fault);
     prepare_async(t, frame);
+    t.frame = nullptr;
     runtime_leave(&frame);
   }
   if (fatal) {
@@ -322,7 +324,7 @@ long noted(Call& c, long result) {
     return result;
   }
   long recorded = replay_result(c);
-  if (recorded != result) diverge(c.t, "another result", recorded, result, call_name(c.number));
+  if (recorded != result) diverge(c.t, Cause::kFlow, "another result", recorded, result, call_name(c.number));
   return result;
 }
 }  // namespace
@@ -371,7 +373,7 @@ long handle_sigprocmask(Call& c) {
 
 long handle_sigreturn(Call& c) {
   if (!restore_signal_frame(c.t, c.frame)) {
-    if (g.replay) diverge(c.t, "a broken signal frame");
+    if (g.replay) diverge(c.t, Cause::kMemory, "a broken signal frame");
     die_of(kSegv);
   }
   noted(c, 0);

@@ -15,7 +15,7 @@ char* store_base(Thread& t) {
   if (g.store) return g.store;
   long at = sys(__NR_mmap, kStoreBase, g.stage.header().store_size, kProtRead | kProtWrite,
                 kMapShared | kMapFixed | kMapNoReserve, own_fd(stage::kFdStore), 0);
-  if (is_error(at)) diverge(t, "the channel store cannot be mapped", 0, at);
+  if (is_error(at)) diverge(t, Cause::kMachine, "the channel store cannot be mapped", 0, at);
   return g.store = (char*)at;
 }
 
@@ -80,7 +80,7 @@ void store_bytes(Thread& t, u32 channel, u64 position, const Buffers& buffers, u
     each_piece(base, direction, at, address, keep, [&](StorePiece& piece, u64 place, u64 from, u64 part) {
       if (!piece.block) give_block(base, piece);
       if (!read_memory(bytes_of(base, piece) + place % kStoreBlock, from, part))
-        diverge(t, "what was sent cannot be read, or the store has no room", 0, (i64)part);
+        diverge(t, Cause::kMachine, "what was sent cannot be read, or the store has no room", 0, (i64)part);
     });
     at += length;
   });
@@ -94,13 +94,13 @@ void fetch_bytes(Thread& t, u32 channel, u64 position, const Buffers& buffers, u
   auto& direction = connection.direction[channel % 2];
   wait_for(t, connection, stage::WaitKind::kChannel, channel, position + n,
            [&] { return load(direction.sent) >= position + n; });
-  if (position + n > direction.store_size) diverge(t, "receives more than was recorded", (i64)direction.store_size, (i64)n);
+  if (position + n > direction.store_size) diverge(t, Cause::kData, "receives more than was recorded", (i64)direction.store_size, (i64)n);
   char* base = store_base(t);
   u64 at = position;
   each_part(buffers, n, [&](u64 address, u64 length) {
     each_piece(base, direction, at, address, length, [&](StorePiece& piece, u64 place, u64 to, u64 part) {
       u64 offset = place % kStoreBlock;
-      if (!write_memory(to, bytes_of(base, piece) + offset, part)) diverge(t, "no memory for what is received", 0, (i64)part);
+      if (!write_memory(to, bytes_of(base, piece) + offset, part)) diverge(t, Cause::kMemory, "no memory for what is received", 0, (i64)part);
       if (again || direction.lead == stage::kKeepAll) return;
       u64 whole = min(kStoreBlock, direction.store_size - (place - offset));
       if (add(piece.received, (u32)part) + part == whole)
@@ -151,7 +151,7 @@ void write_store(Thread& t, u32 channel, u64 position, const Buffers& buffers, u
     each_piece(base, direction, position, address, keep, [&](StorePiece& piece, u64 place, u64 from, u64 part) {
       if (!load(piece.block)) give_empty_block(base, piece);
       if (!read_memory(bytes_of(base, piece) + place % kStoreBlock, from, part) && !lenient)
-        diverge(t, "what was sent cannot be read, or the store has no room", 0, (i64)part);
+        diverge(t, Cause::kMachine, "what was sent cannot be read, or the store has no room", 0, (i64)part);
     });
     position += length;
   });
@@ -160,13 +160,13 @@ void write_store(Thread& t, u32 channel, u64 position, const Buffers& buffers, u
 void read_store(Thread& t, u32 channel, u64 position, const Buffers& buffers, u64 n) {
   auto& direction = direction_of(channel);
   if (!n) return;
-  if (position + n > direction.store_size) diverge(t, "receives more than was recorded", (i64)direction.store_size, (i64)n);
+  if (position + n > direction.store_size) diverge(t, Cause::kData, "receives more than was recorded", (i64)direction.store_size, (i64)n);
   char* base = store_base(t);
   each_part(buffers, n, [&](u64 address, u64 length) {
     each_piece(base, direction, position, address, length, [&](StorePiece& piece, u64 place, u64 to, u64 part) {
       if (!load(piece.block)) give_empty_block(base, piece);
       if (!write_memory(to, bytes_of(base, piece) + place % kStoreBlock, part))
-        diverge(t, "no memory for what is received", 0, (i64)part);
+        diverge(t, Cause::kMemory, "no memory for what is received", 0, (i64)part);
     });
     position += length;
   });
@@ -186,7 +186,7 @@ void mark_store(Thread& t, u32 channel, u64 position, u64 n) {
 
 u64 marked_in_store(Thread& t, u32 channel, u64 position, u64 n) {
   auto& direction = direction_of(channel);
-  if (position + n > direction.store_size) diverge(t, "receives more than was recorded", (i64)direction.store_size, (i64)n);
+  if (position + n > direction.store_size) diverge(t, Cause::kData, "receives more than was recorded", (i64)direction.store_size, (i64)n);
   char* base = store_base(t);
   u64 found = 0;
   bool ended = false;

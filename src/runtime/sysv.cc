@@ -54,7 +54,7 @@ long handle_shmat(Call& c) {
   memcpy(&object, bytes, 8);
   int prot = kProtRead | (c.a[2] & kReadOnly ? 0 : kProtWrite) | (c.a[2] & kExecute ? kProtExec : 0);
   long now = map_shared_copy((u64)result, page_up(size - 8), prot, object, 0, bytes + 8, size - 8);
-  if (now != result) diverge(c.t, "memory at another address", result, now, call_name(c.number));
+  if (now != result) diverge(c.t, Cause::kMemory, "memory at another address", result, now, call_name(c.number));
   note_attached(p, (u64)result, size - 8);
   share_replayed(c.t, object);
   return result;
@@ -65,7 +65,7 @@ long handle_shmdt(Call& c) {
   long result = logged(c, raw, nullptr);
   if (is_error(result)) return result;
   if (!attachment) {
-    if (g.replay) diverge(c.t, "detaches what was not attached", 0, (i64)c.a[0]);
+    if (g.replay) diverge(c.t, Cause::kFlow, "detaches what was not attached", 0, (i64)c.a[0]);
     return result;
   }
   if (g.replay) sys(__NR_munmap, attachment->address, page_up(attachment->size));

@@ -88,6 +88,8 @@ void map_feed(Thread& t) {
   log.data.base = (char*)far_map(slot.data_size, kProtRead, kMapPrivate, fd, slot.data_offset);
   if (!log.events.base) log.events.at = log.events.end = 0;
   if (!log.data.base) log.data.at = log.data.end = 0;
+  t.next_event = &slot.event;
+  note_next_event(t);
 }
 
 void expect_replay_thread(u32 process, u32 thread) {
@@ -104,7 +106,7 @@ void begin_replay_thread(Thread& t) {
   map_feed(t);
   Log& log = t.log;
   if (log.at_end()) end_of_log(t);
-  if (log.read_byte() != (u8)Op::kStart) diverge(t, "the recording of this thread does not start with its start");
+  if (log.read_byte() != (u8)Op::kStart) diverge(t, Cause::kFlow, "the recording of this thread does not start with its start");
   u32 pid = (u32)log.read_varint();
   t.tid = (u32)log.read_varint();
   t.process->pid = pid;
@@ -112,6 +114,7 @@ void begin_replay_thread(Thread& t) {
   log.read_byte();
   log.read_varint();
   ++log.event_count;
+  note_next_event(t);
 }
 
 }  // namespace pastcone::runtime

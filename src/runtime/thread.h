@@ -57,7 +57,7 @@ struct Thread {
   u32 interrupt;          ///< a signal is queued: blocking calls must not begin
   u32 number;             ///< p3.2 is 2
   Process* process;
-  Frame* frame;           ///< while inside a call
+  Frame* frame;           ///< the program's registers, while the runtime has the thread; else none
   u32 tid;                ///< as recorded
   u32 slot;
   u64 clear_tid;          ///< CLONE_CHILD_CLEARTID, done by us
@@ -77,6 +77,7 @@ struct Thread {
   u32 passed_count;       ///< descriptors that came with the message being received
   Fd passed[256];
   ThreadSignals signals;
+  u64* next_event;        ///< replay: ThreadSlot::event
   Log log;                ///< both modes
   char spare[256 * 1024]; ///< record: the rest of messages that are longer than the program's buffer
 };

@@ -12,12 +12,13 @@ void tell_director() {
   futex_wake(header.activity);
 }
 
+void note_next_event(Thread& t) { store(*t.next_event, t.log.event_count + 1); }
+
 void begin_wait(Thread& t, stage::WaitKind kind, u64 target, u64 position) {
   auto& slot = slot_of(t);
   slot.wait_kind = (u32)kind;
   slot.wait_for = target;
   slot.wait_position = position;
-  slot.event = t.log.event_count;
   store(slot.state, (u32)stage::ThreadState::kWaiting);
   auto& header = g.stage.header();
   if (add(header.waiting_threads, 1u) + 1 >= load(header.live_threads)) tell_director();

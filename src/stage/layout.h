@@ -104,13 +104,28 @@ struct ProcessSlot {
   uint32_t group;          ///< sharing group, or 0
   uint32_t first_thread;   ///< replay: index of its thread 1 in the thread table
   uint32_t thread_count;   ///< replay
-  uint32_t diverged;
+  uint32_t diverged;       ///< futex: ReportState
   uint32_t vfork_done;     ///< futex: the child of a vfork has executed or ended
   uint64_t diverged_event;
   uint32_t diverged_thread;
-  uint32_t pad;
-  char report[320];        ///< the first divergence, as text
-  uint64_t pc;             ///< where the program was then
+  uint32_t cause;          ///< replay: Cause
+  char report[320];        ///< record: why it is no longer recorded; replay: the first divergence, as text
+  uint64_t registers[17];  ///< replay: the program's then, as DWARF numbers them: rax rdx rcx rbx rsi rdi rbp rsp r8 … r15
+                           ///< rip; rip lies inside the instruction that it executed. All 0: not known
+};
+
+/// Of ProcessSlot::report. In replay the process waits until the director has looked at it.
+enum class ReportState : uint32_t { kNone = 0, kWriting = 1, kWritten = 2, kSeen = 3 };
+
+/// What kind of difference a divergence is.
+enum class Cause : uint32_t {
+  kFlow = 0,      ///< the program went another way: another call, a fault, another end
+  kData = 1,      ///< it made the same call with other arguments or other bytes
+  kMemory = 2,    ///< memory lies elsewhere, or is missing
+  kMachine = 3,   ///< something could not be done here: a file, a thread, the disk
+  kWait = 4,      ///< what it waits for does not come
+  kInterrupt = 5, ///< the place at which it was interrupted is not found
+  kEnd = 6,       ///< it ended by itself
 };
 
 enum class ProcessState : uint32_t { kNone = 0, kForking = 1, kRunning = 2, kExecuting = 3, kEnded = 4, kOutside = 5 };
@@ -123,7 +138,7 @@ struct ThreadSlot {
   uint32_t state;      ///< ThreadState
   uint32_t wait_kind;  ///< WaitKind
   uint64_t wait_for, wait_position;
-  uint64_t event;      ///< the event it is at
+  uint64_t event;      ///< the event it is at: the first that has not happened yet
   uint32_t tid;        ///< of the replayed thread
   uint32_t complete;   ///< 1: the recording of this thread ends with its end; 0: it was cut off
 };

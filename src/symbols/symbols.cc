@@ -29,7 +29,8 @@ std::optional<uint64_t> find_bias(const Mapping& mapping) {
   if (!elf || elf_getphdrnum(elf.get(), &count) != 0) return std::nullopt;
   for (size_t i = 0; i < count; ++i) {
     GElf_Phdr header;
-    if (gelf_getphdr(elf.get(), static_cast<int>(i), &header) == nullptr || header.p_type != PT_LOAD) continue;
+    if (gelf_getphdr(elf.get(), static_cast<int>(i), &header) == nullptr || header.p_type != PT_LOAD)
+      continue;
     // The mapping may be a later piece of the segment, if protections were changed.
     uint64_t begin = header.p_offset & ~(kPage - 1), end = header.p_offset + header.p_filesz;
     if ((header.p_flags & PF_X) == 0 || mapping.offset < begin || mapping.offset >= end) continue;
@@ -66,7 +67,6 @@ std::string function_at(Dwfl_Module* module, uint64_t address) {
 }  // namespace
 
 struct Symbols::State {
-
   std::map<Path, Path> originals;
   std::map<Path, Origins> origins;
   std::vector<Mapping> code;
@@ -93,7 +93,8 @@ int find_debuginfo(Dwfl_Module* module, void** user_data, const char* name, Dwar
                    const char* link, GElf_Word checksum, char** found) {
   int fd = dwfl_build_id_find_debuginfo(module, user_data, name, base, file, link, checksum, found);
   // `name` is that of the original, beside which it would be.
-  return fd >= 0 ? fd : dwfl_standard_find_debuginfo(module, user_data, name, base, name, link, checksum, found);
+  return fd >= 0 ? fd
+                 : dwfl_standard_find_debuginfo(module, user_data, name, base, name, link, checksum, found);
 }
 
 const Dwfl_Callbacks kCallbacks = {
@@ -113,7 +114,8 @@ Path Symbols::State::original(const Path& file) const {
 void Symbols::State::add(const Mapping& mapping) {
   code.push_back(mapping);
   if (!origins.contains(mapping.file)) {
-    if (auto read_origins = Origins::read(mapping.file)) origins.emplace(mapping.file, std::move(*read_origins));
+    if (auto read_origins = Origins::read(mapping.file))
+      origins.emplace(mapping.file, std::move(*read_origins));
   }
   auto patched = origins.find(mapping.file);
   if (patched != origins.end() && patched->second.is_trampoline(mapping.offset)) return;
@@ -133,7 +135,8 @@ uint64_t Symbols::State::leave_trampoline(uint64_t address) const {
     // A file may be mapped more than once; the nearest above is the trampolines' own.
     uint64_t best = address;
     for (const Mapping& text : code) {
-      if (text.file != mapping.file || *offset < text.offset || *offset - text.offset >= text.end - text.start)
+      if (text.file != mapping.file || *offset < text.offset ||
+          *offset - text.offset >= text.end - text.start)
         continue;
       uint64_t candidate = text.start + (*offset - text.offset);
       if (best == address || candidate - address < best - address) best = candidate;
@@ -181,20 +184,23 @@ Symbols::Symbols(const std::vector<Mapping>& mappings, const std::map<Path, Path
         *thread = argument;
         return kThread;
       },
-      .get_thread = [](Dwfl*, pid_t, void* argument, void** thread) {
-        *thread = argument;
-        return true;
-      },
-      .memory_read = [](Dwfl*, Dwarf_Addr address, Dwarf_Word* word, void* argument) {
-        uint64_t value = 0;
-        bool read = (*static_cast<State*>(argument)->read)(address, value);
-        *word = value;
-        return read;
-      },
-      .set_initial_registers = [](Dwfl_Thread* thread, void* argument) {
-        const Registers& from = static_cast<State*>(argument)->from;
-        return dwfl_thread_state_registers(thread, 0, Registers::kCount, from.values);
-      },
+      .get_thread =
+          [](Dwfl*, pid_t, void* argument, void** thread) {
+            *thread = argument;
+            return true;
+          },
+      .memory_read =
+          [](Dwfl*, Dwarf_Addr address, Dwarf_Word* word, void* argument) {
+            uint64_t value = 0;
+            bool read = (*static_cast<State*>(argument)->read)(address, value);
+            *word = value;
+            return read;
+          },
+      .set_initial_registers =
+          [](Dwfl_Thread* thread, void* argument) {
+            const Registers& from = static_cast<State*>(argument)->from;
+            return dwfl_thread_state_registers(thread, 0, Registers::kCount, from.values);
+          },
       .detach = nullptr,
       .thread_detach = nullptr,
   };
@@ -222,7 +228,8 @@ Location Symbols::locate(uint64_t address) const {
   return location;
 }
 
-std::vector<uint64_t> Symbols::unwind(const Registers& registers, const ReadMemory& read, size_t limit) const {
+std::vector<uint64_t> Symbols::unwind(const Registers& registers, const ReadMemory& read,
+                                      size_t limit) const {
   State& state = *state_;
   std::vector<uint64_t> found;
   state.read = &read;

@@ -1,9 +1,9 @@
 // From addresses in a process to functions and source lines, and from registers to the calls that led there.
-// The only place that sees elfutils. Looks at files alone: what is in memory comes through ReadMemory, so the process may
-// be alive, stopped, or a picture of one.
+// The only place that sees elfutils. Looks at files alone: what is in memory comes through ReadMemory, so the
+// process may be alive, stopped, or a picture of one.
 //
-// Copies of files with patched code are as good as the files: trampolines are taken for the code they stand for.
-// One thread at a time.
+// Copies of files with patched code are as good as the files: trampolines are taken for the code they stand
+// for. One thread at a time.
 #pragma once
 
 #include <cstdint>
@@ -29,8 +29,9 @@ using ReadMemory = std::function<bool(uint64_t address, uint64_t& word)>;
 
 class Symbols {
  public:
-  /// `originals`: for files that are copies of others, by what name these are known. Debug information in a file of its own
-  /// is looked for by build id, and beside the original. Files that cannot be read are left out.
+  /// `originals`: for files that are copies of others, by what name these are known. Debug information in a
+  /// file of its own is looked for by build id, and beside the original. Files that cannot be read are left
+  /// out.
   explicit Symbols(const std::vector<Mapping>& mappings, const std::map<Path, Path>& originals = {});
   ~Symbols();
   Symbols(const Symbols&) = delete;

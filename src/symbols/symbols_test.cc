@@ -75,8 +75,8 @@ class Subject {
   Registers registers() const {
     user_regs_struct r{};
     ptrace(PTRACE_GETREGS, pid_, nullptr, &r);
-    return {{r.rax, r.rdx, r.rcx, r.rbx, r.rsi, r.rdi, r.rbp, r.rsp, r.r8, r.r9, r.r10, r.r11, r.r12, r.r13, r.r14,
-             r.r15, r.rip}};
+    return {{r.rax, r.rdx, r.rcx, r.rbx, r.rsi, r.rdi, r.rbp, r.rsp, r.r8, r.r9, r.r10, r.r11, r.r12, r.r13,
+             r.r14, r.r15, r.rip}};
   }
 
  private:
@@ -128,7 +128,8 @@ TEST(Symbols, ATrampolineStandsForTheCodeItReplaces) {
   Path libc = text->file, copy = Path(testing::TempDir()) / "patched_libc";
   auto report = patch::patch_file(libc, copy).value();
   uint64_t call = text->offset + (rip - 2 - text->start);
-  auto site = std::ranges::find_if(report.sites, [&](const patch::Site& s) { return s.offset == call && s.patched; });
+  auto site =
+      std::ranges::find_if(report.sites, [&](const patch::Site& s) { return s.offset == call && s.patched; });
   ASSERT_NE(site, report.sites.end()) << "poll's syscall is not patched";
 
   // Where the jump leads to, as an offset in the copy.

@@ -1,0 +1,64 @@
+#include "pastcone/replay/likely_reason.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace pastcone::replay {
+namespace {
+
+using stage::Cause;
+
+constexpr size_t kNamed = 4;  // of a longer list
+
+/// Of a difference in what the program computed: an input that was not recorded, in order of how often it is
+/// that.
+std::string unrecorded_input(const Facts& facts) {
+  if (!facts.abilities.empty()) {
+    std::vector<std::string> some(
+        facts.abilities.begin(),
+        facts.abilities.begin() + static_cast<ptrdiff_t>(std::min(facts.abilities.size(), kNamed)));
+    return fmt::format(
+        "this processor can do what the recorded one could not ({}{}), and programs that look choose other "
+        "code for it",
+        fmt::join(some, " "), facts.abilities.size() > kNamed ? " …" : "");
+  }
+  if (facts.generated_code) {
+    return "the program generates code, in which rdtsc, rdrand and cpuid are not recorded";
+  }
+  if (facts.shares_memory) {
+    return "it shares memory with others, who may have changed it in a way that is not recorded";
+  }
+  if (facts.has_threads) {
+    return "an input that pastcone does not record, or a race between threads that it does not order";
+  }
+  return "an input that pastcone does not record";
+}
+
+}  // namespace
+
+std::string likely_reason(const Facts& facts) {
+  std::string version = facts.other_version ? "it was recorded by another version of pastcone" : "";
+  switch (facts.cause) {
+    case Cause::kFlow:
+    case Cause::kData:
+      return version.empty() ? unrecorded_input(facts) : version;
+    case Cause::kMemory:
+      return version.empty() ? "memory is laid out otherwise here, by another kernel or other limits"
+                             : version;
+    case Cause::kMachine:
+      return "this machine lacks something now: memory, disk space, descriptors or processes";
+    case Cause::kWait:
+      return "the one it waits for went another way without a difference that shows";
+    case Cause::kInterrupt:
+      return "the loop it was interrupted in depends on something that is not compared, such as vector "
+             "registers";
+    case Cause::kEnd:
+      return facts.killed ? "somebody killed it, or this machine is out of memory"
+                          : "a fault in pastcone itself";
+  }
+  return {};
+}
+
+}  // namespace pastcone::replay
