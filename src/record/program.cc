@@ -10,6 +10,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "pastcone/patch/sanitizers.h"
+
 namespace pastcone::record {
 namespace {
 
@@ -65,6 +67,30 @@ Status check_interpreter(const Path& path, const Elf64_Ehdr& header, int fd) {
   return {};
 }
 
+/// For scripts the kernel takes no notice of these bits.
+Status check_identity(const Path& path, int fd) {
+  struct stat info {};
+  if (fstat(fd, &info) != 0) return {};
+  bool other_user = (info.st_mode & S_ISUID) != 0 && info.st_uid != geteuid();
+  bool other_group =
+      (info.st_mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP) && info.st_gid != getegid();
+  if (!other_user && !other_group) return {};
+  return fail(
+      "cannot record {}: it is set{}id, and would run with rights that a recorded program cannot have; "
+      "record what it starts instead",
+      path.native(), other_user ? "u" : "g");
+}
+
+Status check_sanitizer(const Path& path) {
+  MappedFile file = TRY(MappedFile::open(path));
+  ByteView bytes = file.bytes();
+  const char* name = patch::sanitizer_of({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  if (name == nullptr) return {};
+  return fail(
+      "cannot record {}: it is built with {}, which needs addresses that the recording uses; build it without",
+      path.native(), name);
+}
+
 }  // namespace
 
 int refusal_status(const std::string& command) {
@@ -111,12 +137,6 @@ Status check_permissions(const Path& path) {
   if (access(path.c_str(), X_OK) != 0) {
     return fail("cannot record {}: it is not executable; try chmod +x", path.native());
   }
-  if ((info.st_mode & (S_ISUID | S_ISGID)) != 0) {
-    return fail(
-        "cannot record {}: it is set{}id, and would run with rights that a recorded program cannot have; "
-        "record what it starts instead",
-        path.native(), (info.st_mode & S_ISUID) != 0 ? "u" : "g");
-  }
   if (access(path.c_str(), R_OK) != 0) {
     return fail("cannot record {}: it may be executed but not read; try chmod +r", path.native());
   }
@@ -131,6 +151,7 @@ Status check_permissions(const Path& path) {
 
 Status check_elf(const Path& path) {
   UniqueFd fd = TRY(open_file(path, O_RDONLY));
+  TRY_STATUS(check_identity(path, fd.get()));
   Elf64_Ehdr header{};
   if (pread(fd.get(), &header, sizeof header, 0) < EI_NIDENT ||
       std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) {
@@ -146,7 +167,8 @@ Status check_elf(const Path& path) {
   if ((header.e_type != ET_EXEC && header.e_type != ET_DYN) || header.e_phentsize != sizeof(Elf64_Phdr)) {
     return fail("cannot record {}: it is an ELF file, but not an executable one", path.native());
   }
-  return check_interpreter(path, header, fd.get());
+  TRY_STATUS(check_interpreter(path, header, fd.get()));
+  return check_sanitizer(path);
 }
 
 Result<Program> find_program(const std::vector<std::string>& command) {

@@ -35,11 +35,10 @@ Result<ScriptLine> parse_script_line(std::string_view head);
 /// Whether a file without ELF header or #! line can be meant as a shell script: no NUL in its first line.
 bool looks_like_text(std::string_view head);
 
-/// Says why the ELF file at `path` cannot be recorded (32 bit, another machine, a missing loader …), if so.
+/// Says why the ELF file at `path` cannot be recorded (setuid, 32 bit, another machine, a missing loader, a sanitizer …), if so.
 Status check_elf(const Path& path);
 
-/// Says why the file's permissions forbid recording it (not executable, not readable, setuid, capabilities),
-/// if so.
+/// Says why the file's permissions forbid recording it (not executable, not readable, capabilities), if so.
 Status check_permissions(const Path& path);
 
 }  // namespace pastcone::record

@@ -80,7 +80,7 @@ class Recorder {
   /// The processes that went on without being recorded, and from where; empty if there are none.
   std::string who_left() const;
   void count(RecordOutcome& outcome) const;
-  std::vector<std::string> unrecorded() const;
+  std::vector<std::string> remarks(stage::Remark kind) const;
 
   const RecordOptions& options_;
   Path directory_;
@@ -178,7 +178,9 @@ void Recorder::finish(RecordOutcome& outcome) {
         fmt::format("{}; the rest stays in {}", packed.error().message, (directory_ / "live").native()));
   }
   if (!service_.files().trouble().empty()) outcome.remarks.push_back(service_.files().trouble());
-  for (std::string& text : unrecorded()) outcome.remarks.push_back(std::move(text));
+  for (stage::Remark kind : {stage::Remark::kLeft, stage::Remark::kSaid}) {
+    for (std::string& text : remarks(kind)) outcome.remarks.push_back(std::move(text));
+  }
   outcome.bytes = packer_.packed_bytes() + service_.files().kept_bytes();
   count(outcome);
 }
@@ -190,22 +192,24 @@ std::string Recorder::reason_to_stop() const {
   return {};
 }
 
-/// Processes that went on without being recorded say where and why in their slot.
-std::vector<std::string> Recorder::unrecorded() const {
+/// Processes that went on without being recorded, or that were denied something, say so in their slot.
+std::vector<std::string> Recorder::remarks(stage::Remark kind) const {
   std::vector<std::string> result;
   uint32_t count = std::min(load(stage_.header().next_process), stage::kMaxProcesses - 1);
   for (uint32_t number = 1; number <= count; ++number) {
     const stage::ProcessSlot& slot = stage_.view().process(number);
-    if (slot.report[0] == '\0') continue;
+    if (slot.remark != static_cast<uint32_t>(kind)) continue;
     std::string report(slot.report, strnlen(slot.report, sizeof slot.report));
     EventId last(ThreadId(ProcessId(number), std::max(slot.diverged_thread, 1u)), slot.diverged_event);
-    result.push_back(fmt::format("{} is not recorded after {}: {}", ProcessId(number), last, report));
+    result.push_back(kind == stage::Remark::kLeft
+                         ? fmt::format("{} is not recorded after {}: {}", ProcessId(number), last, report)
+                         : fmt::format("{} {}", ProcessId(number), report));
   }
   return result;
 }
 
 std::string Recorder::who_left() const {
-  std::vector<std::string> all = unrecorded();
+  std::vector<std::string> all = remarks(stage::Remark::kLeft);
   if (all.empty()) return {};
   return all.front() + (all.size() == 1 ? "" : fmt::format(" (and {} more)", all.size() - 1));
 }

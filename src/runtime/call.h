@@ -59,6 +59,7 @@ enum class Kind : u8 {
   kBlocking,  ///< the same; may sleep, so the turn is given up meanwhile
   kNative,    ///< executed in both modes, result compared
   kDeclined,  ///< -ENOSYS: programs fall back
+  kDenied,    ///< the same, and `record` says so
   kCustom,
 };
 
@@ -128,6 +129,8 @@ inline constexpr long kRestart = -512;  ///< -ERESTARTSYS: interrupted, to be ex
 
 /// Unsupported: the program's process goes on, its recording ends here.
 long leave_recording(Call& c, format::StopReason reason, const char* why);
+/// Record: what `record` should say about the process in the end; the first counts.
+void remark(Thread& t, const char* what, const char* more);
 
 // --- replay ------------------------------------------------------------------------------------------------------------
 using stage::Cause;

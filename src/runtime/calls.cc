@@ -527,13 +527,15 @@ constexpr Table make_table() {
   logged(__NR_vhangup, 0);
 
   // programs fall back from these
-  for (u32 nr : {__NR_splice, __NR_tee, __NR_vmsplice, __NR_copy_file_range, __NR_io_uring_setup, __NR_io_uring_enter,
-                 __NR_io_uring_register, __NR_userfaultfd, __NR_bpf, __NR_perf_event_open, __NR_io_setup, __NR_io_submit,
-                 __NR_io_getevents, __NR_io_destroy, __NR_io_cancel, __NR_io_pgetevents, __NR_process_madvise,
-                 __NR_memfd_secret, __NR_landlock_create_ruleset, __NR_landlock_add_rule, __NR_landlock_restrict_self,
-                 __NR_futex_waitv, __NR_name_to_handle_at, __NR_open_by_handle_at, __NR_process_vm_readv,
-                 __NR_process_vm_writev})
+  for (u32 nr : {__NR_splice, __NR_tee, __NR_vmsplice, __NR_copy_file_range, __NR_io_uring_enter, __NR_io_uring_register,
+                 __NR_io_submit, __NR_io_getevents, __NR_io_destroy, __NR_io_cancel, __NR_io_pgetevents,
+                 __NR_process_madvise, __NR_memfd_secret, __NR_landlock_create_ruleset, __NR_landlock_add_rule,
+                 __NR_landlock_restrict_self, __NR_futex_waitv, __NR_name_to_handle_at, __NR_open_by_handle_at})
     declined(nr);
+  // and from some of these, which the user should know about
+  for (u32 nr : {__NR_io_uring_setup, __NR_io_setup, __NR_userfaultfd, __NR_bpf, __NR_perf_event_open,
+                 __NR_process_vm_readv, __NR_process_vm_writev})
+    t.of[nr] = {Kind::kDenied, 0, nullptr, nullptr, nullptr};
   native(__NR_restart_syscall, 0);
   return t;
 }

@@ -24,6 +24,9 @@ long run(Call& c) {
     case Kind::kLogged: return logged(c, raw, c.info.outs);
     case Kind::kBlocking: return logged(c, raw_blocking, c.info.outs);
     case Kind::kCustom: return c.info.handler(c);
+    case Kind::kDenied:
+      remark(c.t, call_name(c.number), " (ENOSYS), which cannot be recorded; if it needs that, run it without");
+      [[fallthrough]];
     case Kind::kDeclined: return logged(c, [](Call&) -> long { return -ENOSYS; }, nullptr);
     case Kind::kNative: {
       long result = raw(c);
@@ -33,7 +36,9 @@ long run(Call& c) {
     }
     case Kind::kUnsupported: break;
   }
-  return leave_recording(c, format::StopReason::kUnsupportedCall, call_name(c.number));
+  char why[64];
+  Text(why, sizeof why) << "calls " << call_name(c.number);
+  return leave_recording(c, format::StopReason::kUnsupportedCall, why);
 }
 
 /// For finding out where a replay leaves its recording: compare the two lists.

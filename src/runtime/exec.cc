@@ -3,6 +3,7 @@
 #include "boot.h"
 #include "handlers.h"
 #include "loader.h"
+#include "pastcone/patch/sanitizers.h"
 #include "text.h"
 
 namespace pastcone::runtime {
@@ -55,6 +56,20 @@ long open_program(int directory, const char* path, u64 flags) {
   return sys(__NR_openat, directory, path, kReadOnly | kCloexec, 0);
 }
 
+/// Says why a program for this machine cannot be recorded all the same; nullptr: it can.
+const char* find_obstacle(int fd, const Stat& s) {
+  u32 euid = (u32)sys(__NR_geteuid), egid = (u32)sys(__NR_getegid);
+  if (((s.mode & 04000) && s.uid != euid) || ((s.mode & 02010) == 02010 && s.gid != egid))
+    return "it is set-user-ID or set-group-ID; record what it starts";
+  if (euid && sys(__NR_fgetxattr, fd, "security.capability", 0, 0) > 0)
+    return "it gets capabilities from its file; record a copy without them (cp), or as root";
+  void* bytes = far_map((u64)s.size, kProtRead, kMapPrivate, fd, 0);
+  if (!bytes) return nullptr;
+  bool sanitized = patch::sanitizer_of({(const char*)bytes, (u64)s.size});
+  far_unmap(bytes, (u64)s.size);
+  return sanitized ? "it is built with ThreadSanitizer or MemorySanitizer; build it without" : nullptr;
+}
+
 /// Finds out what `path` is, as the kernel would; follows scripts. 0 or -errno.
 long resolve(Program& program, int directory, const char* path, u64 flags, u32 depth) {
   if (depth > 4) return -ELOOP;
@@ -63,7 +78,7 @@ long resolve(Program& program, int directory, const char* path, u64 flags, u32 d
     // Executable but not readable: only the kernel can run it.
     if (fd == -EACCES && !sys(__NR_faccessat2, directory, path, 1, kEffectiveAccess)) {
       program.outside = true;
-      program.why = "it may not be read";
+      program.why = "it may not be read; try chmod +r";
       return 0;
     }
     return fd;
@@ -99,20 +114,15 @@ long resolve(Program& program, int directory, const char* path, u64 flags, u32 d
     program.extra += count;
     return resolve(program, -100, kept, 0, depth + 1);
   }
-  if (const char* why = refuse_reason(head, n)) {
-    if (n < 4 || memcmp(head, "\177ELF", 4)) {
-      sys(__NR_close, fd);
-      return -ENOEXEC;
-    }
+  const char* why = refuse_reason(head, n);
+  if (why && (n < 4 || memcmp(head, "\177ELF", 4))) {
+    sys(__NR_close, fd);
+    return -ENOEXEC;
+  }
+  if (!why) why = find_obstacle((int)fd, s);
+  if (why) {
     program.outside = true;
     program.why = why;
-  }
-  u32 euid = (u32)sys(__NR_geteuid), egid = (u32)sys(__NR_getegid);
-  if (((s.mode & 04000) && s.uid != euid) || ((s.mode & 02010) == 02010 && s.gid != egid)) {
-    program.outside = true;
-    program.why = "it is set-user-ID or set-group-ID";
-  }
-  if (program.outside) {
     sys(__NR_close, fd);
     return 0;
   }
@@ -209,8 +219,8 @@ long execute_natively(Call& c, const Program& program) {
   if (c.t.process->outside) {
     result = raw(c);
   } else {
-    char why[128];
-    Text(why, sizeof why) << "executes a program that cannot be recorded: " << program.why;
+    char why[288];
+    Text(why, sizeof why) << "executes " << program.script << ", which cannot be recorded: " << program.why;
     result = leave_recording(c, format::StopReason::kUnrecordable, why);
   }
   sync_kernel_mask(c.t);

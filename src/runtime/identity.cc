@@ -1,5 +1,6 @@
 // Who a process is, what it may do to itself and others, and how it leaves a recording.
 #include "handlers.h"
+#include "text.h"
 #include "turn.h"
 
 namespace pastcone::runtime {
@@ -79,7 +80,15 @@ void ptrace_outs(Exchange& x, const u64* a, long result) {
 /// debugger would see the runtime's doings, not the program's.
 long handle_ptrace(Call& c) {
   bool own = c.t.process->in_parents_memory;
+  if (!own)
+    remark(c.t, "ptrace", " (EPERM): debuggers and tracers do not work while recording; record their program alone");
   return logged(c, own ? raw : [](Call&) -> long { return -EPERM; }, ptrace_outs);
+}
+
+void remark(Thread& t, const char* what, const char* more) {
+  auto& slot = g.stage.process(t.process->number);
+  if (g.replay || !swap_if(slot.remark, (u32)stage::Remark::kNone, (u32)stage::Remark::kSaid)) return;
+  Text(slot.report, sizeof slot.report) << "was denied " << what << more;
 }
 
 long leave_recording(Call& c, format::StopReason reason, const char* why) {
@@ -97,9 +106,8 @@ long leave_recording(Call& c, format::StopReason reason, const char* why) {
   ++log.event_count;
   log.commit();
   auto& slot = g.stage.process(t.process->number);
-  if (swap_if(slot.diverged, (u32)stage::ReportState::kNone, (u32)stage::ReportState::kWritten)) {
-    u64 n = min<u64>(strlen(why), sizeof slot.report - 1);
-    memcpy(slot.report, why, n);
+  if (__atomic_exchange_n(&slot.remark, (u32)stage::Remark::kLeft, __ATOMIC_ACQ_REL) != (u32)stage::Remark::kLeft) {
+    Text(slot.report, sizeof slot.report) << why;
     slot.diverged_thread = t.number;
     slot.diverged_event = log.event_count;
   }

@@ -17,9 +17,9 @@ int protection(u32 flags) {
 const char* refuse_reason(const void* first_bytes, long n) {
   auto& header = *(const Elf64_Ehdr*)first_bytes;
   if (n < (long)sizeof(Elf64_Ehdr) || memcmp(header.e_ident, ELFMAG, SELFMAG)) return "not an ELF file";
-  if (header.e_ident[EI_CLASS] != ELFCLASS64) return "a 32-bit program";
-  if (header.e_machine != EM_X86_64) return "a program for another processor";
-  if (header.e_type != ET_EXEC && header.e_type != ET_DYN) return "not an executable";
+  if (header.e_ident[EI_CLASS] != ELFCLASS64) return "it is a 32-bit program; build it for x86-64";
+  if (header.e_machine != EM_X86_64) return "it is for another processor; build it for x86-64";
+  if (header.e_type != ET_EXEC && header.e_type != ET_DYN) return "it is not an executable";
   return nullptr;
 }
 

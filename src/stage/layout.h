@@ -25,6 +25,7 @@ inline constexpr uint32_t kMaxGroups = 32768;
 inline constexpr uint32_t kAddressSlots = 1 << 17;
 inline constexpr uint32_t kPacketSlots = 1 << 16;
 inline constexpr uint32_t kFifoWindows = 512;
+inline constexpr uint32_t kMaxTurnGaps = 1 << 16;    // replay only
 
 // Flags in Header::flags, set by the tool before the first process starts.
 inline constexpr uint32_t kFlagNoDispatch = 1;  ///< Syscall User Dispatch is not used: all sites are patched or trapped
@@ -85,6 +86,8 @@ struct Header {
   uint32_t diverged;        ///< how many processes have diverged
   uint32_t give_up;         ///< set by the director: every waiting thread ends
   uint32_t file_requests;   ///< record: counts files asked for
+  uint32_t turn_gaps;       ///< how many TurnGap there are
+  uint32_t replay_pad;
   uint64_t output_done;     ///< replay: number of output records written
   uint64_t store_blocks;    ///< entries of the store's table
   uint64_t store_size;
@@ -109,7 +112,9 @@ struct ProcessSlot {
   uint64_t diverged_event;
   uint32_t diverged_thread;
   uint32_t cause;          ///< replay: Cause
-  char report[320];        ///< record: why it is no longer recorded; replay: the first divergence, as text
+  uint32_t remark;         ///< record: Remark
+  uint32_t pad;
+  char report[320];        ///< record: what to say about it; replay: the first divergence, as text
   uint64_t registers[17];  ///< replay: the program's then, as DWARF numbers them: rax rdx rcx rbx rsi rdi rbp rsp r8 … r15
                            ///< rip; rip lies inside the instruction that it executed. All 0: not known
 };
@@ -127,6 +132,8 @@ enum class Cause : uint32_t {
   kInterrupt = 5, ///< the place at which it was interrupted is not found
   kEnd = 6,       ///< it ended by itself
 };
+
+enum class Remark : uint32_t { kNone = 0, kSaid = 1, kLeft = 2 };  ///< kLeft: it went on without being recorded
 
 enum class ProcessState : uint32_t { kNone = 0, kForking = 1, kRunning = 2, kExecuting = 3, kEnded = 4, kOutside = 5 };
 
@@ -237,6 +244,12 @@ struct Group {
   uint32_t members;  ///< record: processes in it
 };
 
+/// Replay: turns that no log has, because their owner was killed before it could write them down: after `before` comes `next`.
+/// Ordered by group, then by turn.
+struct TurnGap {
+  uint64_t group, before, next;
+};
+
 /// Replay: one write to standard output or error, in recorded order. The bytes lie in the output file.
 struct OutputSlot {
   uint64_t position;
@@ -259,7 +272,8 @@ constexpr uint64_t store_links_at(uint64_t blocks) { return page_up(blocks * siz
 constexpr uint64_t store_blocks_at(uint64_t blocks) { return store_links_at(blocks) + page_up(blocks * sizeof(uint32_t)); }
 inline constexpr uint64_t kPacketsAt = kOutputAt + page_up(uint64_t{kOutputSlots} * sizeof(OutputSlot));
 inline constexpr uint64_t kWindowsAt = kPacketsAt + page_up(uint64_t{kPacketSlots} * sizeof(PacketSlot));
-inline constexpr uint64_t kStageSize = kWindowsAt + page_up(uint64_t{kFifoWindows} * sizeof(FifoWindow));
+inline constexpr uint64_t kTurnGapsAt = kWindowsAt + page_up(uint64_t{kFifoWindows} * sizeof(FifoWindow));
+inline constexpr uint64_t kStageSize = kTurnGapsAt + page_up(uint64_t{kMaxTurnGaps} * sizeof(TurnGap));
 
 // --- descriptors ------------------------------------------------------------------------------------------------------
 // A runtime finds the stage through one environment variable, which the program never sees: its value is
@@ -295,6 +309,20 @@ struct View {
   OutputSlot& output(uint64_t n) const { return reinterpret_cast<OutputSlot*>(base + kOutputAt)[n]; }
   PacketSlot& packet(uint64_t n) const { return reinterpret_cast<PacketSlot*>(base + kPacketsAt)[n % kPacketSlots]; }
   FifoWindow& window(uint32_t n) const { return reinterpret_cast<FifoWindow*>(base + kWindowsAt)[n % kFifoWindows]; }
+  TurnGap& turn_gap(uint32_t n) const { return reinterpret_cast<TurnGap*>(base + kTurnGapsAt)[n]; }
+
+  /// Replay: the turn that comes before this one.
+  uint64_t turn_before(uint64_t group, uint64_t number) const {
+    uint32_t low = 0, high = header().turn_gaps;
+    while (low < high) {
+      uint32_t middle = low + (high - low) / 2;
+      const TurnGap& gap = turn_gap(middle);
+      if (gap.group == group && gap.next == number) return gap.before;
+      if (gap.group < group || (gap.group == group && gap.next < number)) low = middle + 1;
+      else high = middle;
+    }
+    return number - 1;
+  }
 };
 
 }  // namespace pastcone::stage
