@@ -90,6 +90,7 @@ class Director {
   Result<ReplayOutcome> run(const ReplayOptions& options);
 
  private:
+  void list_turn_gaps();
   record::Launch describe_launch(const Path& runtime, const sigset_t& mask) const;
   Status make_lifeline();
   void direct(Session& session, OutputPrinter& printer, const SignalWatch& signals, ReplayOutcome& outcome);
@@ -128,8 +129,19 @@ Status Director::prepare(const record::PatchCache& patches) {
   header.next_process = layout_.processes;
   header.next_connection = run_.last_connection;
   header.next_group = run_.last_group;
+  list_turn_gaps();
   view.process(1).state = static_cast<uint32_t>(stage::ProcessState::kExecuting);
   return {};
+}
+
+void Director::list_turn_gaps() {
+  stage::View view = stage_.view();
+  uint32_t& count = view.header().turn_gaps;
+  for (const auto& [group, turns] : run_.turns) {
+    turns.each_gap([&, number = group](uint64_t before, uint64_t next) {
+      if (count < stage::kMaxTurnGaps) view.turn_gap(count++) = {number, before, next};
+    });
+  }
 }
 
 record::Launch Director::describe_launch(const Path& runtime, const sigset_t& mask) const {

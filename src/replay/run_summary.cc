@@ -27,7 +27,16 @@ struct Cursor {
   ThreadScan scan;
 };
 
+constexpr uint64_t kMaxTurns = uint64_t{1} << 32;
+
 }  // namespace
+
+bool Turns::add(uint64_t number) {
+  if (number >= kMaxTurns) return false;
+  if (number >= seen_.size()) seen_.resize(std::max<uint64_t>(number + 1, seen_.size() * 2));
+  seen_[number] = true;
+  return true;
+}
 
 bool ThreadScan::take_transfer(const Item& item, RunSummary& run) {
   uint64_t connection = item.channel / 2;
@@ -50,6 +59,11 @@ bool ThreadScan::take(const Item& item, RunSummary& run) {
     summary_.events = item.event;
     ++run.events;
     summary_.complete = false;
+    if (output_) {
+      run.outputs.push_back(output_->number);
+      run.output_bytes = std::max(run.output_bytes, output_->position);
+      output_.reset();
+    }
   }
   switch (item.op) {
     case Op::kThreadExit:
@@ -62,14 +76,13 @@ bool ThreadScan::take(const Item& item, RunSummary& run) {
       position_ = item.position;
       break;
     case Op::kOutput:
-      run.outputs.push_back(item.number);
-      run.output_bytes = std::max(run.output_bytes, item.position);
+      output_ = item;  // counts if the write follows: its process may have been killed before it could say so
       break;
     case Op::kTurn:
     case Op::kTurnAfter:
       if (item.object >= stage::kMaxGroups) return false;
       run.last_group = std::max(run.last_group, static_cast<uint32_t>(item.object));
-      break;
+      return run.turns[static_cast<uint32_t>(item.object)].add(item.number);
     case Op::kCall:
       if (item.shape == Shape::kSend || item.shape == Shape::kReceive || item.shape == Shape::kMessage)
         return take_transfer(item, run);

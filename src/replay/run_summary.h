@@ -30,9 +30,30 @@ struct ChannelSummary {
   bool peeked() const { return total > size(); }  ///< some bytes were looked at more than once
 };
 
+/// The turns of one group that occur in the logs.
+class Turns {
+ public:
+  /// False: there cannot be so many.
+  bool add(uint64_t number);
+  /// Calls take(before, next) wherever some are missing between two. The first, 1, is in no log.
+  template <typename Take>
+  void each_gap(Take take) const {
+    uint64_t before = 1;
+    for (uint64_t number = 2; number < seen_.size(); ++number) {
+      if (!seen_[number]) continue;
+      if (number != before + 1) take(before, number);
+      before = number;
+    }
+  }
+
+ private:
+  std::vector<bool> seen_;
+};
+
 struct RunSummary {
   std::map<ThreadId, ThreadSummary> threads;
   std::vector<ChannelSummary> channels;
+  std::map<uint32_t, Turns> turns;  ///< by group
   std::vector<uint64_t> outputs;   ///< the numbers of all writes to standard output and error, in order
   uint64_t output_bytes = 0;       ///< before the last of them
   uint32_t last_connection = 0;    ///< highest ids that occur
@@ -55,6 +76,7 @@ class ThreadScan {
 
   ThreadSummary summary_;
   std::optional<uint64_t> position_;  ///< where the next receive begins, if it says so
+  std::optional<Item> output_;        ///< kOutput, of which the event has not come yet
 };
 
 }  // namespace pastcone::replay

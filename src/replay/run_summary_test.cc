@@ -101,6 +101,31 @@ TEST(RunSummary, TurnsTellTheGroups) {
   EXPECT_EQ(summary(builder).last_group, 9u);
 }
 
+TEST(RunSummary, AnOutputWithoutItsWriteDoesNotCount) {
+  StreamBuilder a = begin(thread(1)), b = begin(thread(2));
+  a.output(1, 0, 0).result(kWrite, 5).output(1, 1, 5);  // killed before it could say how much it wrote
+  b.output(1, 2, 9).result(kWrite, 5);
+  RecordingBuilder builder;
+  builder.packed(a).packed(b);
+  EXPECT_EQ(summary(builder).outputs, (std::vector<uint64_t>{0, 2}));
+}
+
+TEST(RunSummary, TurnsThatNobodyWroteDownAreGaps) {
+  StreamBuilder a = begin(thread(1)), b = begin(thread(2));
+  a.turn(Op::kTurn, 7, 2).result(kRead, 0).turn(Op::kTurn, 7, 4).result(kRead, 0);
+  b.turn(Op::kTurn, 7, 3).result(kRead, 0).turn(Op::kTurnAfter, 7, 9).turn(Op::kTurn, 8, 5).result(kRead, 0);
+  RecordingBuilder builder;
+  builder.packed(a).packed(b);
+  RunSummary run = summary(builder);
+  auto gaps = [&](uint32_t group) {
+    std::vector<std::pair<uint64_t, uint64_t>> found;
+    run.turns[group].each_gap([&](uint64_t before, uint64_t next) { found.emplace_back(before, next); });
+    return found;
+  };
+  EXPECT_EQ(gaps(7), (std::vector<std::pair<uint64_t, uint64_t>>{{4, 9}}));
+  EXPECT_EQ(gaps(8), (std::vector<std::pair<uint64_t, uint64_t>>{{1, 5}}));
+}
+
 TEST(RunSummary, AChannelThatCannotBeIsDamage) {
   StreamBuilder a = begin(thread(1));
   a.receive(kRead, uint64_t{1} << 40, 5);

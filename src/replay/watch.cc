@@ -38,7 +38,8 @@ bool can_go_on(const stage::View& stage, const ThreadSlot& slot) {
     }
     case WaitKind::kTurn: {
       const stage::Group& group = stage.group(static_cast<uint32_t>(slot.wait_for));
-      return load(group.number) + 1 == slot.wait_position && load(group.owner) == 0;
+      uint64_t before = stage.turn_before(slot.wait_for, slot.wait_position);
+      return load(group.number) == before && load(group.owner) == 0;
     }
     default:
       return false;

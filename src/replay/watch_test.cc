@@ -155,6 +155,18 @@ TEST_F(WatchTest, WhoDidNotArriveIsNamedOncePerProcess) {
   EXPECT_EQ(to_string(unfinished[0]), "p2:1 diverged: it was never started");
 }
 
+TEST_F(WatchTest, TheTurnBeforeALostOneIsTheLastThatWasWrittenDown) {
+  EXPECT_EQ(view_.turn_before(3, 10), 9u);
+  const stage::TurnGap gaps[] = {{2, 4, 7}, {3, 1, 5}, {3, 5, 10}, {9, 8, 10}};
+  for (const stage::TurnGap& gap : gaps) view_.turn_gap(view_.header().turn_gaps++) = gap;
+  EXPECT_EQ(view_.turn_before(2, 7), 4u);
+  EXPECT_EQ(view_.turn_before(3, 5), 1u);
+  EXPECT_EQ(view_.turn_before(3, 10), 5u);
+  EXPECT_EQ(view_.turn_before(3, 7), 6u);
+  EXPECT_EQ(view_.turn_before(9, 10), 8u);
+  EXPECT_EQ(view_.turn_before(4, 10), 9u);
+}
+
 TEST(MissingAbilities, OnlyInstructionsCount) {
   EXPECT_TRUE(missing_abilities({"sse2", "avx2"}, {"sse2", "avx2", "avx512f"}).empty());
   EXPECT_EQ(missing_abilities({"sse2", "avx2", "ibrs", "hypervisor", "sha_ni"}, {"sse2"}),

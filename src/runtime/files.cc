@@ -8,7 +8,7 @@ namespace {
 
 constexpr int kOpenReadOnly = 0, kOpenCloexec = 02000000;
 
-bool recorder_is_gone() { return sys(__NR_kill, g.stage.header().tool_pid, 0) == -ESRCH; }
+bool recorder_is_gone() { return is_gone(g.stage.header().tool_pid); }
 
 bool matches(const stage::FileSlot& slot, const Stat& s) {
   return slot.device == s.dev && slot.inode == s.ino && slot.size == (u64)s.size &&

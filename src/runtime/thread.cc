@@ -1,6 +1,7 @@
 #include "thread.h"
 
 #include "call.h"
+#include "text.h"
 #include "waits.h"
 
 namespace pastcone::runtime {
@@ -59,6 +60,20 @@ void arm_dispatch() {
   if (g.stage.header().flags & stage::kFlagNoDispatch) return;
   u64 begin = page_down((u64)runtime_text_begin), end = page_up((u64)runtime_text_end);
   g.dispatch = !is_error(sys(__NR_prctl, 59, 1, begin, end - begin, 0));
+}
+
+bool is_gone(u32 tid) {
+  char path[40], text[300];
+  Text(path, sizeof path) << "/proc/" << tid << "/stat";
+  long fd = sys(__NR_open, path, 02000000, 0);
+  if (is_error(fd)) return sys(__NR_tkill, tid, 0) == -ESRCH;  // perhaps there is no /proc: in a chroot
+  long n = sys(__NR_read, fd, text, sizeof text - 1);
+  sys(__NR_close, fd);
+  if (n <= 0) return true;
+  text[n] = 0;
+  char* end = text + n;
+  while (end > text && *end != ')') --end;
+  return end[0] == ')' && (end[2] == 'Z' || end[2] == 'X');
 }
 
 void record_start(Thread& t, u32 parent_process, u32 parent_thread, u64 parent_event, u8 flags) {

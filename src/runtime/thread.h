@@ -123,6 +123,9 @@ void release_thread(Thread* thread);
 void enter_thread(Thread* thread);
 void arm_dispatch();
 
+/// Whether this thread has ended or was killed, though perhaps nobody has waited for it yet.
+bool is_gone(u32 tid);
+
 /// Record: a thread's first item.
 void record_start(Thread& t, u32 parent_process, u32 parent_thread, u64 parent_event, u8 flags);
 /// Replay: a thread is about to exist; said by its creator, so that nobody thinks that all others wait for nothing.

@@ -1,7 +1,6 @@
 #include "turn.h"
 
 #include "call.h"
-#include "text.h"
 #include "waits.h"
 
 namespace pastcone::runtime {
@@ -62,20 +61,6 @@ bool get_turn(Thread& t) {
 }
 
 }  // namespace
-
-bool is_gone(u32 tid) {
-  char path[40], text[300];
-  Text(path, sizeof path) << "/proc/" << tid << "/stat";
-  long fd = sys(__NR_open, path, 02000000, 0);
-  if (is_error(fd)) return fd == -ENOENT;
-  long n = sys(__NR_read, fd, text, sizeof text - 1);
-  sys(__NR_close, fd);
-  if (n <= 0) return true;
-  text[n] = 0;
-  char* end = text + n;
-  while (end > text && *end != ')') --end;
-  return end[0] == ')' && (end[2] == 'Z' || end[2] == 'X');
-}
 
 void become_serial(Process& p) {
   if (p.serial) return;
@@ -156,8 +141,9 @@ void take_turn_number(Thread& t, u32 group_number, u64 number) {
     t.process->group = group_number;
     add(group.members, 1u);
   }
+  u64 before = g.stage.turn_before(group_number, number);
   wait_for(t, group, stage::WaitKind::kTurn, group_number, number,
-           [&] { return load(group.number) == number - 1 && !load(group.owner); });
+           [&] { return load(group.number) == before && !load(group.owner); });
   store(group.owner, t.tid);
   store(group.number, number);
   t.has_turn = true;

@@ -27,7 +27,6 @@ void take_recorded_turn_after(Thread& t);///< replay: the same for kTurnAfter
 void give_back_turn(Thread& t);          ///< the thread ends; both modes
 void join_group(Thread& t, u32 number);  ///< record: the process shares memory with that group from now on
 void leave_group(Thread& t);             ///< the process ends or executes a program; both modes
-bool is_gone(u32 tid);                   ///< that thread has ended, though perhaps nobody has waited for it yet
 void interrupt_holder(u32 tid);          ///< async.cc
 
 }  // namespace pastcone::runtime
