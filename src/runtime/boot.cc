@@ -375,6 +375,8 @@ Start load_recorded(Thread& t, bool first) {
     sys(__NR_close, fd);
   }
   Start start = describe_start(program, interpreter, program_file, interpreter_file);
+  if (!program_file || (program.interpreter[0] && !interpreter_file))  // the recorder was killed, or could not read it
+    go_unrecorded(t, format::StopReason::kUnrecordable, "executes a program that the recorder could not keep");
   write_exec(t.log, start, first);
   return start;
 }

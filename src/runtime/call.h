@@ -127,7 +127,9 @@ void take_turn_behind(Thread& t);
 
 inline constexpr long kRestart = -512;  ///< -ERESTARTSYS: interrupted, to be executed again unless a handler says EINTR
 
-/// Unsupported: the program's process goes on, its recording ends here.
+/// Record: the process goes on, its recording ends here.
+void go_unrecorded(Thread& t, format::StopReason reason, const char* why);
+/// The same in a call, which is then made; in replay the end of the log.
 long leave_recording(Call& c, format::StopReason reason, const char* why);
 /// Record: what `record` should say about the process in the end; the first counts.
 void remark(Thread& t, const char* what, const char* more);

@@ -15,6 +15,20 @@ bool matches(const stage::FileSlot& slot, const Stat& s) {
          slot.mtime_ns == s.mtime * 1'000'000'000 + s.mtime_ns && slot.ctime_ns == s.ctime * 1'000'000'000 + s.ctime_ns;
 }
 
+/// While a slot is filled its state names who does it, should he be killed meanwhile.
+u32 filling() { return (u32)stage::FileState::kFilling | current().tid << stage::kFileStateBits; }
+
+void wait_filled(stage::FileSlot& slot) {
+  for (u64 spins = 1;; ++spins) {
+    u32 state = load(slot.state);
+    if ((state & stage::kFileStateMask) != (u32)stage::FileState::kFilling) return;
+    __builtin_ia32_pause();
+    if (spins % 100'000 || !is_gone(state >> stage::kFileStateBits)) continue;
+    // One that was asked for once stays known.
+    swap_if(slot.state, state, (u32)(slot.device ? stage::FileState::kReady : stage::FileState::kFree));
+  }
+}
+
 void request(stage::FileSlot& slot, int fd) {
   slot.pid = (u32)sys(__NR_getpid);
   slot.fd = fd;
@@ -44,24 +58,25 @@ u32 file_id(int fd, bool code) {
   for (u32 i = 0; i < 512; ++i) {
     u32 id = (start + i) % stage::kMaxFiles + 1;
     auto& slot = g.stage.file(id);
-    if (swap_if(slot.state, (u32)stage::FileState::kFree, (u32)stage::FileState::kFilling)) {
-      slot.device = s.dev;
+    if (swap_if(slot.state, (u32)stage::FileState::kFree, filling())) {
       slot.inode = s.ino;
       slot.size = (u64)s.size;
       slot.mtime_ns = s.mtime * 1'000'000'000 + s.mtime_ns;
       slot.ctime_ns = s.ctime * 1'000'000'000 + s.ctime_ns;
       slot.wanted = code ? stage::kWantCode : 0;
+      store(slot.device, s.dev);  // the last: now it is known what it is
       request(slot, fd);
     } else {
-      while (load(slot.state) == (u32)stage::FileState::kFilling) __builtin_ia32_pause();
+      wait_filled(slot);
       if (!matches(slot, s)) continue;
     }
-    if (!wait_ready(slot)) return 0;
-    if (code && !(slot.wanted & stage::kWantCode) &&
-        swap_if(slot.state, (u32)stage::FileState::kReady, (u32)stage::FileState::kFilling)) {
-      slot.wanted |= stage::kWantCode;
+    if (!wait_ready(slot)) return slot.given ? id : 0;
+    // Asked for without its code; or by somebody who was killed before it could be read through him.
+    bool again = (code && !(slot.wanted & stage::kWantCode)) || !slot.given;
+    if (again && swap_if(slot.state, (u32)stage::FileState::kReady, filling())) {
+      if (code) slot.wanted |= stage::kWantCode;
       request(slot, fd);
-      if (!wait_ready(slot)) return 0;
+      if (!wait_ready(slot)) return slot.given ? id : 0;
     }
     return slot.given ? id : 0;
   }

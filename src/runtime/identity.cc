@@ -91,12 +91,7 @@ void remark(Thread& t, const char* what, const char* more) {
   Text(slot.report, sizeof slot.report) << "was denied " << what << more;
 }
 
-long leave_recording(Call& c, format::StopReason reason, const char* why) {
-  Thread& t = c.t;
-  if (g.replay) {
-    take_recorded_turn(t);
-    end_of_log(t);
-  }
+void go_unrecorded(Thread& t, format::StopReason reason, const char* why) {
   Log& log = t.log;
   log.payload(why, strlen(why));
   log.begin();
@@ -121,6 +116,14 @@ long leave_recording(Call& c, format::StopReason reason, const char* why) {
   }
   p.outside = true;
   close_log();
+}
+
+long leave_recording(Call& c, format::StopReason reason, const char* why) {
+  if (g.replay) {
+    take_recorded_turn(c.t);
+    end_of_log(c.t);
+  }
+  go_unrecorded(c.t, reason, why);
   return raw(c);
 }
 

@@ -228,6 +228,7 @@ struct FileSlot {
   char path[432];       ///< record: as far as known; replay: what to open
 };
 enum class FileState : uint32_t { kFree = 0, kFilling = 1, kRequested = 2, kReady = 3 };
+inline constexpr uint32_t kFileStateBits = 2, kFileStateMask = 3;  ///< above: while filling, the tid of who does it
 inline constexpr uint32_t kWantCode = 1;       ///< it is mapped executable: a patched copy, please
 inline constexpr uint32_t kFileKept = 1;       ///< a copy is in the recording
 inline constexpr uint32_t kFileReference = 2;  ///< the file itself will do: it belongs to the system

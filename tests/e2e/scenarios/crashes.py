@@ -1,13 +1,19 @@
 """kill -9 at random moments: a recording is readable up to its last event, whoever dies."""
 import os
+import re
+import shutil
 import signal
 import sys
 import time
+
+from building import compile_c
+from steps import Failure
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "real"))
 from redis import redis_script  # noqa: E402
 
 TAIL = 512  # bytes that were under way when everything was killed
+NOTHING = re.compile(rb"nothing to replay|no recording at|is not a recording")
 
 
 def start_load(context, recording):
@@ -20,6 +26,10 @@ def start_load(context, recording):
 def expect_replays(context, recording, output):
     """Nothing diverges up to the last event, and what is printed again is what had been printed."""
     replay = context.replay(recording, timeout=60)
+    if not output and replay.status != 0:  # killed before it had begun
+        context.expect_one_line("replay of nothing", replay)
+        context.expect(NOTHING.search(replay.stderr), "replay of a recording that did not begin", replay)
+        return
     context.expect(replay.status == 0, "replay of a killed recording", replay)
     shorter = min(len(output), len(replay.stdout)) - TAIL
     context.expect(shorter <= 0 or output[:shorter] == replay.stdout[:shorter], "replay prints something else", replay)
@@ -27,14 +37,41 @@ def expect_replays(context, recording, output):
     context.expect(info.status == 0, "info of a killed recording", info)
 
 
-def test_kill_everything(context):
-    """kill -9 of every process, pastcone too, in the middle of a redis load."""
-    for number in range(context.rounds(3, 50)):
+def kill(pids):
+    for pid in pids:
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+
+
+def kill_some(context, victims, recorder):
+    """kill -9 of all, of the program, of one of its processes, or of the recorder; then, a little later, of the rest."""
+    program = [pid for pid in context.mine() if pid != recorder]
+    context.random.shuffle(program)
+    kill({"all": program + [recorder], "program": program, "one": program[:1], "recorder": [recorder]}[victims])
+    if victims in ("one", "recorder"):
+        time.sleep(context.random.uniform(0, 0.7))
+        kill(pid for pid in context.mine() if pid != recorder)
+    while left := [pid for pid in context.mine() if pid != recorder]:  # who was being forked just then
+        kill(left)
+        time.sleep(0.01)
+
+
+def test_kill_anything(context):
+    """kill -9 in the middle of a redis load, or of its start: of everything, of the program, of one process, of the recorder."""
+    for number in range(context.rounds(4, 50)):
+        victims = ("all", "program", "one", "recorder")[number % 4]
         recording = context.path(f"killed{number}")
         running = start_load(context, recording)
-        time.sleep(context.random.uniform(0.3, 3.0))
-        context.kill_all()
-        expect_replays(context, recording, running.finish().stdout)
+        moment = context.random.choice((context.random.uniform(0, 0.3), context.random.uniform(0, 3)))
+        time.sleep(moment)
+        kill_some(context, victims, running.process.pid)
+        try:
+            expect_replays(context, recording, running.finish(60).stdout)
+        except Failure as failure:
+            raise Failure(f"{victims} killed after {moment:.3f} s, {recording}: {failure}") from None
+        shutil.rmtree(recording, ignore_errors=True)
 
 
 def test_kill_server(context):
@@ -64,3 +101,42 @@ def test_kill_recorder(context):
     replay = context.replay(recording)
     context.expect(replay.status == 0 and result.stdout.startswith(replay.stdout) and b"3\n" in replay.stdout,
                    "replay of what was recorded", replay)
+
+
+HELD = """
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int main(void) {
+  static char block[1 << 20];
+  memset(block, 'x', sizeof block);
+  pid_t child = fork();
+  if (!child) {
+    for (;;) write(1, block, sizeof block);
+  }
+  usleep(300000);
+  kill(child, SIGKILL);
+  write(1, "parent\\n", 7);
+  waitpid(child, 0, 0);
+  return 0;
+}
+"""
+
+
+def test_kill_writer(context):
+    """kill -9 of a process that sleeps in a write to standard output: its parent can write before it waits for it."""
+    program = compile_c(context, "held", HELD)
+    recording = context.path("killed")
+    read_end, write_end = os.pipe()
+    running = context.start_record(recording, [program], streams=(None, write_end, write_end))
+    os.close(write_end)
+    time.sleep(1)
+    output = b""
+    with os.fdopen(read_end, "rb") as pipe:
+        output = pipe.read()
+    result = running.finish()
+    context.expect(result.status == 0 and b"parent\n" in output, "the parent could not write", result)
+    replay = context.replay(recording)
+    context.expect(replay.status == 0 and replay.stdout.endswith(b"parent\n"), "replay", replay)

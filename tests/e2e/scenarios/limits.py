@@ -388,6 +388,77 @@ def test_limit_seccomp(context):
     expect_recorded_until(context, [program, "call"], b"before\nafter\n", b"before\n", "seccomp")
 
 
+FAMILY = """
+#include <arpa/inet.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static struct sockaddr_in address = {.sin_family = AF_INET};
+static void send_text(const char* text) {
+  int fd = socket(AF_INET, SOCK_STREAM, 0);
+  if (connect(fd, (void*)&address, sizeof address) || write(fd, text, strlen(text)) < 0) _exit(1);
+  close(fd);
+}
+static void* from_thread(void* unused) {
+  send_text("from its thread");
+  return unused;
+}
+static void leave_and_send(void) {
+  char port[8];
+  struct sock_filter code[] = {BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+  struct sock_fprog filter = {1, code};
+  pthread_t thread;
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter)) _exit(1);
+  send_text("from it");
+  pthread_create(&thread, 0, from_thread, 0);
+  pthread_join(thread, 0);
+  if (!fork()) {
+    send_text("from its child");
+    _exit(0);
+  }
+  wait(0);
+  snprintf(port, sizeof port, "%d", ntohs(address.sin_port));
+  execl("/bin/bash", "bash", "-c", "exec 3>/dev/tcp/127.0.0.1/$0; /bin/echo -n from what it executes >&3", port,
+        (char*)0);
+}
+int main(void) {
+  char text[100];
+  socklen_t size = sizeof address;
+  int fd = socket(AF_INET, SOCK_STREAM, 0);
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  if (bind(fd, (void*)&address, size) || listen(fd, 9) || getsockname(fd, (void*)&address, &size)) return 1;
+  if (!fork()) leave_and_send();
+  for (int i = 0; i < 4; i++) {
+    int from = accept(fd, 0, 0);
+    ssize_t n, all = 0;
+    while ((n = read(from, text + all, sizeof text - 1 - (size_t)all)) > 0) all += n;
+    text[all] = 0;
+    puts(text);
+    close(from);
+  }
+  wait(0);
+  return 0;
+}
+"""
+
+
+def test_limit_unrecorded_family(context):
+    """What a process does that has left the recording, its threads, children and successors, comes from outside."""
+    program = compile_c(context, "family", FAMILY, "-pthread")
+    recording = context.path("recording")
+    recorded = context.record(recording, [program])
+    context.expect(recorded.stdout == b"from it\nfrom its thread\nfrom its child\nfrom what it executes\n",
+                   f"record printed {recorded.stdout!r}", recorded)
+    context.expect(said(recorded, "p2", "seccomp"), "record: does not say so", recorded)
+    context.expect_same("replay", recorded, context.replay(recording))
+
+
 UNKNOWN = """
 #include <stdio.h>
 #include <sys/syscall.h>
