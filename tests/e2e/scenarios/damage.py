@@ -1,6 +1,7 @@
 """Recordings that are not what they should be: never a crash, never a hang, always a sentence."""
 import os
 import shutil
+import signal
 
 LOOKING = ("replay", "info", "ps", "events")
 
@@ -68,25 +69,56 @@ def test_truncated(context):
         look(context, broken, what)
 
 
-def test_flipped_bits(context):
-    """One flipped bit anywhere: reported, unless nothing depends on it."""
-    recording, recorded = recorded_example(context)
-    for number in range(context.rounds(40, 400)):
-        broken = context.path("broken")
+VARIED = ("pipe_shared_writers", "echo_server_tcp", "thread_mutex_order", "random_sources", "exec_chain", "file_vectors",
+          "signal_compute_loop", "mmap_shared_race")
+
+
+def change_a_byte(context, recording):
+    """One bit, or all of a byte, somewhere in what is used of a file; returns what was done."""
+    victim = context.random.choice(files_of(recording))
+    with open(victim, "r+b") as file:
+        used = len(file.read().rstrip(b"\0"))
+        at = context.random.randrange(max(1, used))
+        file.seek(at)
+        byte = file.read(1)[0]
+        changed = context.random.choice((byte ^ 1 << context.random.randrange(8), (byte + context.random.randrange(1, 256)) % 256))
+        file.seek(at)
+        file.write(bytes([changed]))
+    return f"byte {at} of {os.path.basename(victim)} changed from {byte} to {changed}"
+
+
+def expect_noticed(context, recording, recorded, rounds):
+    broken = context.path("broken")
+    for number in range(rounds):
         shutil.rmtree(broken, ignore_errors=True)
         shutil.copytree(recording, broken, symlinks=True)
-        victim = context.random.choice(files_of(broken))
-        with open(victim, "r+b") as file:
-            used = len(file.read().rstrip(b"\0"))
-            at = context.random.randrange(max(1, used))
-            file.seek(at)
-            byte = file.read(1)[0] ^ (1 << context.random.randrange(8))
-            file.seek(at)
-            file.write(bytes([byte]))
-        what = f"byte {at} of {os.path.basename(victim)} flipped"
+        what = change_a_byte(context, broken)
         replay = context.replay(broken, label="replay of a damaged recording")
         expect_calm(context, what, replay)
         if replay.status == 0:
             context.expect_same(what, recorded, replay)
         if number % 8 == 0:
             look(context, broken, what)
+
+
+def test_flipped_bits(context):
+    """One changed byte anywhere in recordings of all kinds: reported, unless nothing depends on it."""
+    for name in VARIED:
+        recording = context.path(name)
+        recorded = context.record(recording, [context.program(name)])
+        context.expect(recorded.status == 0, "record", recorded)
+        expect_noticed(context, recording, recorded, context.rounds(6, 60))
+        shutil.rmtree(recording)
+
+
+def test_flipped_bits_unfinished(context):
+    """The same for a recording whose recorder was killed: its last chunks lie open, and replay says where it goes wrong."""
+    recording = context.path("unfinished")
+    script = "for i in $(seq 40); do echo $RANDOM $i | md5sum; done; echo all; sleep 60"
+    running = context.start_record(recording, ["bash", "-c", script])
+    running.wait_for_output(b"all\n")
+    os.kill(running.process.pid, signal.SIGKILL)
+    context.kill_all()
+    recorded = running.finish()
+    context.expect_same("replay", recorded, context.replay(recording))
+    expect_noticed(context, recording, recorded, context.rounds(10, 200))
