@@ -6,8 +6,31 @@ import re
 import shutil
 
 from building import compile_c, hello
+from catalogue import PROGRAMS, programs
 from harness import NOBODY
 from steps import Skip
+
+
+DOCUMENT = os.path.join(os.path.dirname(PROGRAMS), "..", "docs", "limitations.md")
+UNTESTED = ("- Go programs", "- Datagrams", "- There is no debugger")  # lines that have no test yet
+
+
+def test_limit_lines(context):
+    """Every line of docs/limitations.md names a test, and that test exists."""
+    names = {program.name for program in programs()}
+    for folder in ("scenarios", "real"):
+        place = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), folder)
+        for file in filter(lambda name: name.endswith(".py"), os.listdir(place)):
+            with open(os.path.join(place, file), encoding="utf-8") as module:
+                names.update(re.findall(r"(?m)^def test_(\w+)", module.read()))
+    with open(DOCUMENT, encoding="utf-8") as file:
+        items = re.findall(r"(?ms)^- .*?(?=^- |^\S|^$)", file.read())
+    context.expect(len(items) > 15, "the document has no lines")
+    for item in items:
+        tests = [name for mark in re.findall(r"†((?:[ \n,]+`\w+`)+)", item) for name in re.findall(r"`(\w+)`", mark)]
+        context.expect(tests or item.startswith(UNTESTED), f"no test is named in {item!r}")
+        for name in tests:
+            context.expect(name in names, f"there is no test {name}, which is named in {item!r}")
 
 
 def said(recorded, *words):
