@@ -29,14 +29,18 @@ void wait_filled(stage::FileSlot& slot) {
   }
 }
 
-void request(stage::FileSlot& slot, int fd) {
-  slot.pid = (u32)sys(__NR_getpid);
-  slot.fd = fd;
-  store(slot.state, (u32)stage::FileState::kRequested);
+void announce() {
   auto& header = g.stage.header();
   add(header.file_requests, 1u);
   add(header.activity, 1u);
   futex_wake(header.activity);
+}
+
+void request(stage::FileSlot& slot, int fd) {
+  slot.pid = (u32)sys(__NR_getpid);
+  slot.fd = fd;
+  store(slot.state, (u32)stage::FileState::kRequested);
+  announce();
 }
 
 bool wait_ready(stage::FileSlot& slot) {
@@ -44,7 +48,9 @@ bool wait_ready(stage::FileSlot& slot) {
     u32 seen = load(slot.futex);
     if (load(slot.state) == (u32)stage::FileState::kReady) break;
     Timespec wait{0, 200'000'000};
-    if (futex_wait(slot.futex, seen, &wait) == -ETIMEDOUT && recorder_is_gone()) return false;
+    if (futex_wait(slot.futex, seen, &wait) != -ETIMEDOUT) continue;
+    if (recorder_is_gone()) return false;
+    announce();  // who asked may have been killed before he could
   }
   return true;
 }
