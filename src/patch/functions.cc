@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "pastcone/patch/go_functions.h"
+
 namespace pastcone::patch {
 namespace {
 
@@ -25,6 +27,9 @@ std::vector<Range> known_ranges(const ElfImage& image, const std::vector<Frame>&
   }
   for (const Symbol& symbol : image.symbols()) {
     if (symbol.is_function) add(symbol.address, symbol.size);
+  }
+  for (const GoFunction& function : read_go_functions(image)) {
+    add(function.start, function.end - function.start);
   }
   std::ranges::sort(ranges, {}, &Range::start);
   return ranges;

@@ -1,4 +1,4 @@
-// Where the code is: function ranges from symbols and frames. Code outside them is never patched, since it
+// Where the code is: function ranges from symbols, frames and Go's own table. Code outside them is never patched, since it
 // may as well be data, or be entered where we would not know.
 #pragma once
 
