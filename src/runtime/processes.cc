@@ -215,8 +215,8 @@ long fork_process(Call& c, const Request& r, Created created) {
   if (r.flags & kSetTls) sys(__NR_arch_prctl, 0x1002, r.tls);
   if (r.stack) c.frame.rsp = r.stack;
   c.frame.rax = 0;
-  // The child has its own log now: nothing more of this call belongs to it.
-  if (!g.replay) deliver_signals(t, c.frame);
+  // The child has its own log now: nothing more of this call belongs to it. A signal may have come while it waited for its turn.
+  deliver_signals(t, c.frame);
   prepare_async(t, c.frame);
   runtime_leave(&c.frame);
 }
