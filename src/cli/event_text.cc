@@ -107,6 +107,7 @@ std::string mark_text(const Item& mark) {
   switch (mark.op) {
     case Op::kTurn:
     case Op::kTurnAfter:
+      if (mark.number == 0) return "turn given up";
       return fmt::format("turn {}#{}", mark.object, mark.number);
     case Op::kOrder:
       return fmt::format("obj {}#{}", mark.object, mark.number);

@@ -74,7 +74,6 @@ bool is_wanted(Thread& t) {
   ++t.log.event_count;
   note_next_event(t);
   take_recorded_turn_after(t);
-  if (t.log.at_end()) end_of_log(t);  // it never got its turn again
   deliver_signals(t, frame);
   prepare_async(t, frame);
   t.frame = nullptr;

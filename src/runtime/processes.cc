@@ -105,6 +105,7 @@ void first_turn(Thread& t) {
   if (g.replay) {
     take_recorded_turn_after(t);
   } else {
+    if (t.process->serial) give_up_turn(t);
     t.head_written = true;
     acquire_turn(t);
     t.head_written = false;

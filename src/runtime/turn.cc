@@ -119,6 +119,11 @@ void acquire_turn(Thread& t) {
 TurnPause::TurnPause(Thread& t) : t_(t) { release_turn(t); }
 TurnPause::~TurnPause() { acquire_turn(t_); }
 
+void give_up_turn(Thread& t) {
+  write_turn(t, 0, true);
+  release_turn(t);
+}
+
 void end_slice(Thread& t) {
   if (!t.process->serial) return;
   stage::Group& group = group_of(t);
@@ -126,7 +131,7 @@ void end_slice(Thread& t) {
   if (!t.yields && ticks() - t.slice_start < kSlice) return;
   t.yields = false;
   u64 number = group.number;
-  release_turn(t);
+  give_up_turn(t);
   // Let one of them have it before we ask again.
   for (int i = 0; i < 1000 && load(group.number) == number && load(group.waiters); ++i) sys(__NR_sched_yield);
   if (get_turn(t)) write_turn(t, group.number, true);
@@ -154,7 +159,8 @@ void take_if_next(Thread& t, Op op) {
     t.log.read_byte();
     u32 group = (u32)t.log.read_varint();
     u64 number = t.log.read_varint();
-    take_turn_number(t, group, number);
+    if (number) take_turn_number(t, group, number);
+    else if (t.log.at_end()) end_of_log(t);  // it gave the turn up, and never got it again
   }
 }
 }  // namespace

@@ -1,7 +1,8 @@
 // The turn: of the threads of a process (and of all processes that share writable memory with it) one runs at a time.
 // It changes hands only inside recorded calls: where a call may sleep, and where a time slice is over. So everything the
 // program does in between, data races included, happens in one order, which the log keeps: kTurn before the event in
-// which a thread lost the turn and got it back, kTurnAfter behind one.
+// which a thread lost the turn and got it back, kTurnAfter behind one. Number 0 says that it was given up behind the event: if
+// nothing follows, the thread has not run since.
 #pragma once
 
 #include "thread.h"
@@ -21,6 +22,7 @@ class TurnPause {
 void become_serial(Process& p);          ///< a second thread is about to start
 void acquire_turn(Thread& t);            ///< record: waits for it; writes kTurn if it had been elsewhere
 void release_turn(Thread& t);
+void give_up_turn(Thread& t);            ///< record: behind an event, to be acquired again
 void end_slice(Thread& t);               ///< record: at the end of a call, if others wait and the slice is over
 void take_recorded_turn(Thread& t);      ///< replay: if kTurn is next, waits for it
 void take_recorded_turn_after(Thread& t);///< replay: the same for kTurnAfter

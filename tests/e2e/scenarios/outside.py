@@ -3,6 +3,7 @@ import os
 import socket
 import threading
 
+from building import compile_c
 from compare import stored_bytes
 
 
