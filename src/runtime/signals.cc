@@ -133,7 +133,7 @@ void sync_kernel_mask(Thread& t) {
     // In replay nothing from outside concerns the program.
     mask = g.replay ? ~u64{0} : t.signals.mask | captured;
     mask &= ~(kSynchronous | signal_bit(kSys));
-    if (!(captured & signal_bit(kInterruptSignal))) mask &= ~signal_bit(kInterruptSignal);
+    mask &= ~signal_bit(kInterruptSignal);
     sys(__NR_rt_sigprocmask, 2, &mask, 0, 8);
   } while (captured != load(t.signals.captured));
   update_interrupt(t);
@@ -277,7 +277,7 @@ void on_signal(int signal, SignalInfo* info, KernelFrame* kernel) {
   }
   s.info[signal] = *info;
   __atomic_fetch_or(&s.captured, signal_bit(signal), __ATOMIC_ACQ_REL);
-  kernel->mask |= signal_bit(signal);
+  if (signal != kInterruptSignal) kernel->mask |= signal_bit(signal);  // ours must still come through
   update_interrupt(t);
   if (t.interrupt && !t.busy) interrupt_soon(t);
   if (t.interrupt && context.rip >= (u64)runtime_window_begin && context.rip < (u64)runtime_window_end)
