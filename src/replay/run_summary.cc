@@ -81,6 +81,7 @@ bool ThreadScan::take(const Item& item, RunSummary& run) {
     case Op::kTurn:
     case Op::kTurnAfter:
       if (item.object >= stage::kMaxGroups) return false;
+      if (item.number == 0) break;  // given up, not got
       run.last_group = std::max(run.last_group, static_cast<uint32_t>(item.object));
       return run.turns[static_cast<uint32_t>(item.object)].add(item.number);
     case Op::kCall:
