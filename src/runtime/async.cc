@@ -43,11 +43,14 @@ Frame as_full(const Frame& frame) {
   return full;
 }
 
-/// Record: whether it makes sense to stop the thread.
+/// Record: whether it makes sense to stop the thread. Others who wait for their turn have to be patient if the last time took
+/// long, so that a program of computing threads does not spend its time being surveyed.
 bool is_wanted(Thread& t) {
-  return (load(t.signals.captured) & ~t.signals.mask) ||
-         (t.process->serial && load(g.stage.group(t.process->group).waiters));
+  if (load(t.signals.captured) & ~t.signals.mask) return true;
+  return t.process->serial && load(g.stage.group(t.process->group).waiters) && ticks() - t.slice_start >= t.async.rest;
 }
+
+constexpr u64 kRestFactor = 16, kMostRest = 2'500'000'000;  // about a second
 
 [[noreturn]] void on_async_stack() {
   Thread& t = current();
@@ -236,8 +239,10 @@ void remove_skip(Survey& s) {
 }
 
 void stop_stepping(Thread& t, KernelContext& context) {
-  t.async.surveying = false;
-  remove_skip(*t.async.survey);
+  AsyncState& a = t.async;
+  a.surveying = false;
+  a.rest = min(kRestFactor * (a.cost += ticks() - a.survey->began), kMostRest);
+  remove_skip(*a.survey);
   context.flags &= ~kTrapFlag;
 }
 
@@ -378,7 +383,9 @@ void on_interruption(Thread& t, KernelContext& context) {
     s.marker = t.log.hash.state;
     s.attempts = 0;
     s.computed = now;
+    s.began = ticks();
     copy_memory(t, s, context.rsp);
+    a.cost = ticks() - s.began;
   }
   if (fresh || now - s.computed < kComputed) {
     arm_timer(t, kBetween);
@@ -403,6 +410,7 @@ void on_interruption(Thread& t, KernelContext& context) {
     return;
   }
   a.surveying = true;
+  s.began = ticks();
   context.flags |= kTrapFlag;
 }
 

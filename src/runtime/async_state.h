@@ -26,6 +26,8 @@ struct AsyncState {
   Survey* survey;
   u64 marker;             ///< the log's hash when it was last interrupted inside the runtime
   bool surveying;         ///< the trap flag is set
+  u64 cost;               ///< of the last survey, in ticks,
+  u64 rest;               ///< and how long the thread may then keep the turn undisturbed
   // replay
   bool armed, stepping;
   u32 misses;

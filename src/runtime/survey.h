@@ -16,6 +16,7 @@ struct Survey {
   u64 marker;             ///< the log's hash then: it changes with each call
   u64 computed;           ///< ns the thread had run by then
   Copy stack, data, heap;
+  u64 began;              ///< in ticks
   u32 attempts;           ///< surveys that came to nothing since
 
   u32 steps, anchor_step;

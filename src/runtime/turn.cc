@@ -9,12 +9,6 @@ namespace {
 /// How long a thread may keep the turn while others wait, in ticks of the time stamp counter: about two milliseconds.
 constexpr u64 kSlice = 5'000'000;
 
-u64 ticks() {
-  u32 low, high;
-  asm volatile("rdtsc" : "=a"(low), "=d"(high));
-  return (u64)high << 32 | low;
-}
-
 stage::Group& group_of(Thread& t) { return g.stage.group(t.process->group); }
 
 void write_turn(Thread& t, u64 number, bool after) {

@@ -9,6 +9,13 @@
 
 namespace pastcone::runtime {
 
+/// The time stamp counter: some billions a second.
+inline u64 ticks() {
+  u32 low, high;
+  asm volatile("rdtsc" : "=a"(low), "=d"(high));
+  return (u64)high << 32 | low;
+}
+
 /// Gives up the turn while in scope; record only. Does nothing for a process that is alone with itself.
 class TurnPause {
  public:
