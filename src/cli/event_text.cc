@@ -217,6 +217,7 @@ std::string EventText::call(const Item& item, EventReader& reader) const {
     case Shape::kOpen:
       return item.channel == 0 ? result : fmt::format("opens ch {}->  {}", item.channel - 1, result);
     case Shape::kFile:
+      if (item.file == 0) return fmt::format("/dev/zero  {}", result);
       return fmt::format("{} @{}  {}", file(item.file), item.position, result);
     case Shape::kCreate:
       return fmt::format("{}  {}", item.thread, result);

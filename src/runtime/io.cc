@@ -87,12 +87,19 @@ long replay_output(Call& c, const Buffers& buffers) {
 
 // --- files by reference -------------------------------------------------------------------------------------------------
 
+constexpr u32 kZeros = ~u32{0};  ///< instead of a file's id: /dev/zero. In the log: 0
+
+bool is_zero_device(int fd) {
+  Stat s{};
+  return !sys(__NR_fstat, fd, &s) && (s.mode & kModeType) == kModeChar && s.rdev == (1 << 8 | 5);
+}
+
 /// The file's id if reads of this descriptor need not be stored; asks once.
 u32 referenced_file(i64 number, Fd& fd) {
   if (fd.kind != FdKind::kFile || (fd.flags & kFdWritable)) return 0;
   if (!(fd.flags & kFdAsked)) {
     fd.flags |= kFdAsked;
-    fd.object = is_system_file((int)number) ? file_id((int)number, false) : 0;
+    fd.object = is_zero_device((int)number) ? kZeros : is_system_file((int)number) ? file_id((int)number, false) : 0;
     set_fd_raw(number, fd);
   }
   return fd.object;
@@ -104,11 +111,10 @@ long record_file_read(Call& c, u32 file) {
     record_result(c, result, stored_outs);
     return result;
   }
-  u64 position = c.number == __NR_read || c.number == __NR_readv
-                     ? (u64)sys(__NR_lseek, c.fd(), 0, 1) - (u64)result
-                     : c.a[3];
+  bool at_offset = c.number == __NR_read || c.number == __NR_readv;
+  u64 position = file == kZeros ? 0 : at_offset ? (u64)sys(__NR_lseek, c.fd(), 0, 1) - (u64)result : c.a[3];
   begin_item(c, Shape::kFile);
-  c.log().varint(file);
+  c.log().varint(file == kZeros ? 0 : file);
   c.log().varint(position);
   c.log().zigzag(result);
   finish_item(c);
@@ -120,6 +126,13 @@ long finish_file_read(Call& c, const Buffers& buffers) {
   u64 position = c.log().read_varint();
   long result = c.log().read_zigzag();
   expect_check(c);
+  if (!file) {
+    static const char zeros[kPage] = {};
+    each_part(buffers, (u64)result, [&](u64 base, u64 n) {
+      for (u64 done = 0; done < n; done += min(n - done, kPage)) write_memory(base + done, zeros, min(n - done, kPage));
+    });
+    return result;
+  }
   int fd = open_file(file);
   if (fd < 0) diverge(c.t, Cause::kMachine, "a file of the recording cannot be opened", file, fd);
   each_part(buffers, (u64)result, [&](u64 base, u64 n) {
