@@ -111,7 +111,7 @@ class Context:
         else:
             self.need("cc")
             source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "programs", name + ".c")
-            subprocess.run(["cc", "-O2", "-g", "-D_GNU_SOURCE", "-o", ours, source], check=True)
+            subprocess.run(["cc", "-O2", "-g", "-pthread", "-D_GNU_SOURCE", "-o", ours, source], check=True)
         return ours
 
     def fresh_work(self):

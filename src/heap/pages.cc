@@ -1,0 +1,198 @@
+// Runs of pages: good fit by size, neighbours joined at once. Free runs are found by two-level bins (as in
+// TLSF: Masmano et al., 2004): a bin per size up to 64 pages, then sixteen for every doubling.
+#include "pool.h"
+
+namespace pastcone::heap {
+namespace {
+
+constexpr uint32_t kGrowth = 1024;      // pages that are mapped at once
+constexpr uint32_t kKeepAtLeast = 256;  // dirty pages that are never given back
+constexpr size_t kTableStep = 65536;
+constexpr int kTries = 8;
+
+unsigned bin_of(uint32_t pages) {
+  if (pages < 64) return pages;
+  unsigned log = 31 - static_cast<unsigned>(__builtin_clz(pages));
+  return 64 + (log - 6) * 16 + ((pages >> (log - 4)) & 15);
+}
+
+/// Of a part of a free run, how much is dirty. Mostly all or nothing of the run is.
+uint32_t dirty_part(const Pool& pool, const Page& run, uint32_t first, uint32_t pages) {
+  if (run.dirty == 0) return 0;
+  if (run.dirty == run.pages) return pages;
+  uint32_t n = 0;
+  for (uint32_t i = first; i < first + pages; ++i) n += pool.kinds[i] == kDirty;
+  return n;
+}
+
+void insert(PagePool& p, uint32_t first, uint32_t pages, uint32_t dirty) {
+  Page& page = p.pages[first];
+  unsigned bin = bin_of(pages);
+  page.pages = pages;
+  page.dirty = dirty;
+  page.previous = 0;
+  page.next = p.bins[bin];
+  if (page.next) p.pages[page.next].previous = first;
+  p.bins[bin] = first;
+  p.bits[bin / 64] |= uint64_t{1} << bin % 64;
+  Page& last = p.pages[first + pages - 1];
+  page.state = last.state = Page::kFree;
+  last.first = first;
+}
+
+void remove(PagePool& p, uint32_t first) {
+  Page& page = p.pages[first];
+  unsigned bin = bin_of(page.pages);
+  if (page.next) p.pages[page.next].previous = page.previous;
+  if (page.previous) {
+    p.pages[page.previous].next = page.next;
+  } else {
+    p.bins[bin] = page.next;
+    if (!page.next) p.bits[bin / 64] &= ~(uint64_t{1} << bin % 64);
+  }
+}
+
+void mark_used(PagePool& p, uint32_t first, uint32_t pages) {
+  p.pages[first].pages = pages;
+  p.pages[first].state = p.pages[first + pages - 1].state = Page::kUsed;
+}
+
+uint32_t find(const PagePool& p, uint32_t pages) {
+  unsigned bin = bin_of(pages);
+  uint32_t run = p.bins[bin];
+  for (int i = 0; run && i < kTries; ++i, run = p.pages[run].next)
+    if (p.pages[run].pages >= pages) return run;
+  if (++bin == kBins) return 0;
+  uint64_t bits = p.bits[bin / 64] & (~uint64_t{0} << bin % 64);
+  for (unsigned i = bin / 64;; bits = p.bits[i]) {
+    if (bits) return p.bins[i * 64 + static_cast<unsigned>(__builtin_ctzll(bits))];
+    if (++i == sizeof p.bits / sizeof *p.bits) return 0;
+  }
+}
+
+/// Free pages, without a run around them: joined with their neighbours.
+void join(PagePool& p, uint32_t first, uint32_t pages, uint32_t dirty) {
+  if (p.pages[first - 1].state == Page::kFree) {
+    uint32_t before = p.pages[first - 1].first;
+    remove(p, before);
+    pages += p.pages[before].pages;
+    dirty += p.pages[before].dirty;
+    first = before;
+  }
+  uint32_t behind = first + pages;
+  if (p.pages[behind].state == Page::kFree) {
+    remove(p, behind);
+    pages += p.pages[behind].pages;
+    dirty += p.pages[behind].dirty;
+  }
+  insert(p, first, pages, dirty);
+}
+
+/// Maps more pages at the top.
+bool grow(Pool& pool, uint32_t pages) {
+  PagePool& p = pool.pages;
+  if (pages > p.end - p.top) return false;
+  uint32_t more = pages < kGrowth && kGrowth <= p.end - p.top ? kGrowth : pages;
+  // One more than there are, so that the last page has a neighbour to look at.
+  auto table = (reinterpret_cast<uintptr_t>(&p.pages[p.top + more + 1]) + kTableStep - 1) & ~(kTableStep - 1);
+  if (table > p.table_top) {
+    if (!pool.platform.map(pool.platform.context, p.table_top, table - p.table_top)) return false;
+    p.table_top = table;
+  }
+  if (!pool.platform.map(pool.platform.context, pool.address(p.top), size_t{more} << kPageShift))
+    return false;
+  p.top += more;
+  join(p, p.top - more, more, 0);
+  return true;
+}
+
+void discard_run(Pool& pool, uint32_t first) {
+  PagePool& p = pool.pages;
+  uint32_t end = first + p.pages[first].pages;
+  for (uint32_t i = first; i < end && p.pages[first].dirty;) {
+    if (pool.kinds[i] != kDirty) {
+      ++i;
+      continue;
+    }
+    uint32_t from = i;
+    while (i < end && pool.kinds[i] == kDirty) ++i;
+    if (!pool.platform.discard(pool.platform.context, pool.address(from), size_t{i - from} << kPageShift))
+      return;
+    __builtin_memset(&pool.kinds[from], kClean, i - from);
+    p.pages[first].dirty -= i - from;
+    p.dirty -= i - from;
+  }
+}
+
+uint32_t max(uint32_t a, uint32_t b) { return a > b ? a : b; }
+
+}  // namespace
+
+uint32_t take_run(Pool& pool, uint32_t pages, uint32_t alignment) {
+  PagePool& p = pool.pages;
+  if (pages + alignment < pages) return 0;
+  uint32_t wanted = pages + alignment - 1;
+  uint32_t first = find(p, wanted);
+  if (!first) {
+    if (!grow(pool, wanted)) return 0;
+    first = find(p, wanted);
+  }
+  remove(p, first);
+  uint32_t end = first + p.pages[first].pages;
+  uint32_t skipped = static_cast<uint32_t>(-(pool.address(first) >> kPageShift)) & (alignment - 1);
+  const Page run = p.pages[first];
+  uint32_t dirty_before = dirty_part(pool, run, first, skipped);
+  uint32_t dirty_taken = dirty_part(pool, run, first + skipped, pages);
+  if (skipped) insert(p, first, skipped, dirty_before);
+  first += skipped;
+  if (first + pages < end)
+    insert(p, first + pages, end - first - pages, run.dirty - dirty_before - dirty_taken);
+  mark_used(p, first, pages);
+  p.pages[first].dirty = dirty_taken;
+  p.used += pages;
+  p.dirty -= dirty_taken;
+  return first;
+}
+
+void give_run(Pool& pool, uint32_t first, uint32_t pages) {
+  PagePool& p = pool.pages;
+  uint32_t dirty = pool.kinds[first] == kDirty ? pages : 0;
+  p.used -= pages;
+  p.dirty += dirty;
+  if (dirty > p.largest_freed) p.largest_freed = dirty;
+  join(p, first, pages, dirty);
+  // As much as is in use; or twice a block that was freed, as in glibc: who frees and allocates it in a loop
+  // keeps its memory.
+  uint32_t keep = max(kKeepAtLeast, max(p.used, 2 * p.largest_freed));
+  if (p.dirty > keep) discard_dirty(pool, keep / 2);
+}
+
+bool extend_run(Pool& pool, uint32_t first, uint32_t pages) {
+  PagePool& p = pool.pages;
+  uint32_t have = p.pages[first].pages, more = pages - have, behind = first + have;
+  if (p.pages[behind].state != Page::kFree || p.pages[behind].pages < more) return false;
+  remove(p, behind);
+  const Page run = p.pages[behind];
+  uint32_t dirty_taken = dirty_part(pool, run, behind, more);
+  if (run.pages > more) insert(p, behind + more, run.pages - more, run.dirty - dirty_taken);
+  mark_used(p, first, pages);
+  p.used += more;
+  p.dirty -= dirty_taken;
+  return true;
+}
+
+void cut_run(Pool& pool, uint32_t first, uint32_t pages) {
+  uint32_t rest = pool.pages.pages[first].pages - pages;
+  mark_used(pool.pages, first, pages);
+  give_run(pool, first + pages, rest);
+}
+
+void discard_dirty(Pool& pool, uint32_t keep) {
+  PagePool& p = pool.pages;
+  // The longest runs first: they are the last that small blocks will need.
+  for (unsigned bin = kBins; bin-- && p.dirty > keep;)
+    for (uint32_t run = p.bins[bin]; run && p.dirty > keep; run = p.pages[run].next)
+      if (p.pages[run].dirty) discard_run(pool, run);
+}
+
+}  // namespace pastcone::heap
