@@ -10,8 +10,10 @@ namespace {
 
 constexpr u64 kCloexec = 02000000, kNonBlock = 04000, kDirect = 040000, kDirectory = 0200000, kPathOnly = 010000000;
 
+constexpr int kOwnFds = stage::kFdStore;  ///< how many of ours there are while recording
+
 /// Our own descriptors are not there, as far as the program can see.
-bool hides(i64 fd) { return !g.replay && fd >= g.fd_base && fd < g.fd_base + 16 && get_fd(fd).kind == FdKind::kClosed; }
+bool hides(i64 fd) { return !g.replay && fd >= g.fd_base && fd < g.fd_base + kOwnFds && get_fd(fd).kind == FdKind::kClosed; }
 
 long not_there(Call&) { return -EBADF; }
 
@@ -120,7 +122,7 @@ long handle_close_range(Call& c) {
   u64 first = (u32)c.a[0], last = (u32)c.a[1], flags = c.a[2];
   auto execute = [](Call& call) -> long {
     u64 from = (u32)call.a[0], to = (u32)call.a[1], how = call.a[2];
-    u64 ours = (u64)g.fd_base, end = ours + 16;
+    u64 ours = (u64)g.fd_base, end = ours + kOwnFds;
     if (from > to || to < ours || from >= end) return raw(call);
     long result = 0;
     if (from < ours) result = sys(__NR_close_range, from, ours - 1, how);
@@ -140,13 +142,33 @@ long handle_close_range(Call& c) {
 }
 
 namespace {
-/// The program wants the number of one of our descriptors: they are few, and high, so this is rare. It may not have it.
-long dup_elsewhere(Call&) { return -EBADF; }
+
+bool is_free(i64 fd) { return get_fd(fd).kind == FdKind::kClosed && sys(__NR_fcntl, fd, 1, 0) == -EBADF; }
+
+/// The program wants the number of one of our descriptors: they move to others, as high as can be. Not in a child that is
+/// still in its parent's memory: the parent's descriptors stay where they are.
+void make_way(Process& p, i64 wanted) {
+  if (p.vforked || p.in_parents_memory) return;
+  struct { u64 soft, hard; } limit{};
+  sys(__NR_prlimit64, 0, 7, 0, &limit);  // RLIMIT_NOFILE
+  for (i64 base = (i64)min<u64>(limit.soft, 65536) - kOwnFds; base > 2; --base) {
+    bool fits = wanted < base || wanted >= base + kOwnFds;
+    for (int i = 0; i < kOwnFds && fits; ++i) fits = is_free(base + i);
+    if (!fits) continue;
+    for (int i = 0; i < kOwnFds; ++i) sys(__NR_dup2, own_fd(i), base + i);
+    for (int i = 0; i < kOwnFds; ++i) sys(__NR_close, own_fd(i));
+    g.fd_base = (int)base;
+    return;
+  }
+}
+
 }  // namespace
 
 long handle_dup(Call& c) {
-  bool refused = hides(c.fd()) || (c.number != __NR_dup && hides((i32)c.a[1]));
-  long result = logged(c, refused ? dup_elsewhere : raw, nullptr);
+  bool onto = c.number != __NR_dup;
+  if (onto && hides((i32)c.a[1]) && !hides(c.fd())) make_way(*c.t.process, (i32)c.a[1]);
+  bool refused = hides(c.fd()) || (onto && hides((i32)c.a[1]));
+  long result = logged(c, refused ? not_there : raw, nullptr);
   if (is_error(result) || result == c.fd()) return result;
   copy_fd(c.fd(), result, c.number == __NR_dup3 && (c.a[2] & kCloexec));
   return result;
