@@ -78,9 +78,29 @@ bool restarts(u32 number) {
     default: return false;
   }
 }
+
+/// Natively such a call does not fail because of a signal that comes before it begins: the handler runs, then the call. Calls that
+/// are there to wait are not among them, though it is true of them too: a program that waits for what its handler does
+/// would wait for ever, if it were not told.
+bool begins_anyway(Call& c) {
+  switch (c.number) {
+    case __NR_open: case __NR_openat: case __NR_openat2: case __NR_creat: case __NR_connect: case __NR_getrandom:
+    case __NR_write: case __NR_writev: case __NR_pwrite64: case __NR_pwritev: case __NR_pwritev2: case __NR_sendfile:
+    case __NR_sendto: case __NR_sendmsg: case __NR_sendmmsg:
+    case __NR_fsync: case __NR_fdatasync: case __NR_sync: case __NR_syncfs: case __NR_sync_file_range: case __NR_msync:
+      return true;
+    case __NR_read: case __NR_readv: case __NR_pread64: case __NR_preadv: case __NR_preadv2: case __NR_recvfrom:
+    case __NR_recvmsg: case __NR_recvmmsg: case __NR_accept: case __NR_accept4: {
+      Fd fd = get_fd(c.fd());
+      return fd.kind == FdKind::kFile || (fd.flags & kFdNonBlocking);
+    }
+    default: return false;
+  }
+}
 }  // namespace
 
 long interrupted(Call& c) {
+  if (c.t.not_begun && begins_anyway(c)) return kRestartAlways;
   bool due = false, restart = restarts(c.number);
   u64 pending = c.t.signals.captured & ~c.t.signals.mask;
   for (int signal = 1; signal <= 64; ++signal)
@@ -97,7 +117,7 @@ long raw_blocking(Call& c) {
     if (result != -EINTR) return result;
     result = interrupted(c);
     // Nothing of the program's to run: it was stopped and continued, or the signal is blocked by now.
-    if (result == kRestart && !(c.t.signals.captured & ~c.t.signals.mask)) {
+    if (is_restart(result) && !(c.t.signals.captured & ~c.t.signals.mask)) {
       clear_interrupt(c.t);
       continue;
     }
@@ -105,9 +125,15 @@ long raw_blocking(Call& c) {
   }
 }
 
+long may_sleep(Thread& t, long nr, u64 a, u64 b, u64 c, u64 d, u64 e, u64 f) {
+  long result = runtime_blocking(nr, a, b, c, d, e, f);
+  t.not_begun = result == kNotBegun;
+  return t.not_begun ? -EINTR : result;
+}
+
 long blocking(Thread& t, long nr, u64 a, u64 b, u64 c, u64 d, u64 e, u64 f) {
   TurnPause pause(t);
-  return runtime_blocking(nr, a, b, c, d, e, f);
+  return may_sleep(t, nr, a, b, c, d, e, f);
 }
 
 namespace {

@@ -87,6 +87,8 @@ void hash_call(Call& c);
 long raw(Call& c);
 /// The same where it may sleep: gives up the turn, and can be interrupted (-EINTR) by queued signals.
 long raw_blocking(Call& c);
+/// runtime_blocking; Thread::not_begun says whether an -EINTR is ours.
+long may_sleep(Thread& t, long nr, u64 a, u64 b, u64 c, u64 d, u64 e, u64 f);
 long blocking(Thread& t, long nr, u64 a = 0, u64 b = 0, u64 c = 0, u64 d = 0, u64 e = 0, u64 f = 0);
 
 /// Record: writes the call with shape kResult or kOut (if outs is given and applies).
@@ -125,7 +127,10 @@ long interrupted(Call& c);
 void take_turn_before(Thread& t);
 void take_turn_behind(Thread& t);
 
-inline constexpr long kRestart = -512;  ///< -ERESTARTSYS: interrupted, to be executed again unless a handler says EINTR
+inline constexpr long kRestart = -512;        ///< -ERESTARTSYS: interrupted, to be executed again unless a handler says EINTR
+inline constexpr long kRestartAlways = -513;  ///< -ERESTARTNOINTR: the same, whatever the handler says
+inline constexpr long kNotBegun = -513;       ///< of runtime_blocking: there was a signal already
+inline bool is_restart(long result) { return result == kRestart || result == kRestartAlways; }
 
 /// Record: the process goes on, its recording ends here.
 void go_unrecorded(Thread& t, format::StopReason reason, const char* why);

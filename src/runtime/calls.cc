@@ -42,7 +42,7 @@ void sized(Exchange& x, const u64* a, long result) {
 /// The rest of a sleep that a signal cut short.
 template <int kArgument>
 void remainder(Exchange& x, const u64* a, long result) {
-  if (result == -EINTR || result == kRestart) x.out(a[kArgument], 16);
+  if (result == -EINTR || is_restart(result)) x.out(a[kArgument], 16);
 }
 void clock_remainder(Exchange& x, const u64* a, long result) {
   if (!(a[1] & 1)) remainder<3>(x, a, result);

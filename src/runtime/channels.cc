@@ -285,7 +285,7 @@ long record_receive(Call& c, const Fd& fd, Buffers& buffers) {
       long ready = wait_ready(c, 1, kReceiveTimeout);
       if (ready > 0) continue;
       if (ready == -EINTR) result = interrupted(c);
-      if (result == kRestart && !(c.t.signals.captured & ~c.t.signals.mask)) {
+      if (is_restart(result) && !(c.t.signals.captured & ~c.t.signals.mask)) {
         clear_interrupt(c.t);
         continue;
       }

@@ -64,7 +64,7 @@ long restarting(Call& c, F attempt) {
     long result = attempt();
     if (result != -EINTR) return result;
     result = interrupted(c);
-    if (result != kRestart || (load(c.t.signals.captured) & ~c.t.signals.mask)) return result;
+    if (!is_restart(result) || (load(c.t.signals.captured) & ~c.t.signals.mask)) return result;
     clear_interrupt(c.t);
   }
 }

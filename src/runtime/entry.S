@@ -245,7 +245,7 @@ runtime_window_begin:
 runtime_window_end:
         ret
 runtime_window_abort:
-        mov     $-4, %rax               # -EINTR
+        mov     $-513, %rax             # kNotBegun
         ret
 
 # --- long runtime_copy(to, from, n): bytes that could not be copied because the memory is not there (as in the kernel)

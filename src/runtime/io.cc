@@ -28,7 +28,7 @@ long record_output(Call& c, const Fd& fd) {
     // writing, so that the order we note is the order in which it appears.
     TurnPause pause(c.t);
     SharedLock lock(header.output_lock, c.t.tid);
-    result = runtime_blocking(c.number, c.a[0], c.a[1], c.a[2], c.a[3], c.a[4], c.a[5]);
+    result = may_sleep(c.t, c.number, c.a[0], c.a[1], c.a[2], c.a[3], c.a[4], c.a[5]);
     if (result > 0) {
       order = header.output_order++;
       position = header.output_position;

@@ -320,7 +320,7 @@ long record_receive(Call& c, const Fd& fd, Buffers& buffers) {
     if (ready > 0) continue;
     if (!ready) break;
     result = interrupted(c);
-    if (result != kRestart || (load(c.t.signals.captured) & ~c.t.signals.mask)) break;
+    if (!is_restart(result) || (load(c.t.signals.captured) & ~c.t.signals.mask)) break;
     clear_interrupt(c.t);
   }
   if (!position) {

@@ -69,8 +69,8 @@ void enter_handler(Thread& t, Frame& frame, int signal, const SignalInfo& info, 
 
 /// A call was interrupted: what the program sees depends on the handler that runs now.
 void settle_restart(Frame& frame, u64 action_flags) {
-  if (frame.full || (long)frame.rax != kRestart) return;
-  if (action_flags & kRestartFlag) {
+  if (frame.full || !is_restart((long)frame.rax)) return;
+  if ((action_flags & kRestartFlag) || (long)frame.rax == kRestartAlways) {
     // Enter the runtime again with the same call, once the handler is done.
     frame.rax = frame.number;
     frame.rcx = frame.rip;
@@ -149,12 +149,13 @@ void deliver_signals(Thread& t, Frame& frame) {
       settle_restart(frame, t.process->actions.of[signal].flags);
       enter_handler(t, frame, signal, info, nullptr);
     }
+    if (is_restart((long)frame.rax)) settle_restart(frame, kRestartFlag);
     return;
   }
   store(t.busy, false);  // what comes after this look has to wait for the next one
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
   if (!load(t.interrupt)) {
-    if ((long)frame.rax == kRestart) settle_restart(frame, kRestartFlag);
+    if (is_restart((long)frame.rax)) settle_restart(frame, kRestartFlag);
     return;
   }
   while (u64 due = load(s.captured) & ~s.mask) {
@@ -174,7 +175,7 @@ void deliver_signals(Thread& t, Frame& frame) {
     enter_handler(t, frame, signal, info, nullptr);
   }
   sync_kernel_mask(t);
-  if ((long)frame.rax == kRestart) settle_restart(frame, kRestartFlag);
+  if (is_restart((long)frame.rax)) settle_restart(frame, kRestartFlag);
 }
 
 // --- from the kernel --------------------------------------------------------------------------------------------------------

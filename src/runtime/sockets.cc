@@ -259,7 +259,7 @@ long handle_accept(Call& c) {
     result = blocking(c.t, __NR_accept4, c.a[0], (u64)&peer, (u64)&length, flags);
     if (result != -EINTR) break;
     result = interrupted(c);
-    if (result != kRestart || (c.t.signals.captured & ~c.t.signals.mask)) break;
+    if (!is_restart(result) || (c.t.signals.captured & ~c.t.signals.mask)) break;
     clear_interrupt(c.t);
   } while (true);
   u32 channel = 0;

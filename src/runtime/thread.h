@@ -65,6 +65,7 @@ struct Thread {
   bool head_written;      ///< this call's item is already in the log: a change of turn belongs behind it
   bool yields;            ///< the program said sched_yield
   bool has_turn;
+  bool not_begun;         ///< the last call that may sleep did not begin, because a signal is queued
   bool busy;              ///< inside a call that has still to look for signals
   u64 slice_start;
   u32 exited;             ///< cleared by the kernel when the thread is really gone
