@@ -11,7 +11,7 @@
 namespace pastcone {
 namespace {
 
-constexpr size_t kCachedRecords = 8;
+constexpr size_t kCachedBytes = size_t{128} << 20;
 
 /// A frame may be this large: what zstd makes of kMaxRecordRaw random bytes.
 const uint64_t kMaxFrame = ZSTD_compressBound(format::kMaxRecordRaw);
@@ -73,7 +73,6 @@ std::string PackReader::scan_record(uint32_t number, ByteView raw, uint32_t chun
 }
 
 void PackReader::scan(bool complete, const ChunkVisitor& visit, std::vector<std::string>& damage) {
-  Bytes raw;
   bool stopped = false;
   uint64_t offset = sizeof(format::PackHeader);
   while (offset < pack_.size() && !stopped) {
@@ -102,13 +101,15 @@ void PackReader::scan(bool complete, const ChunkVisitor& visit, std::vector<std:
     }
     ByteView frame = rest.first(header.packed);
     records_.push_back({offset + sizeof header, header.packed, header.raw});
-    raw.resize(header.raw);
+    auto raw = std::make_shared<Bytes>(header.raw);
     if (xxh64(frame, header.raw) != header.checksum) {
       report("has a wrong checksum");
-    } else if (!unpack_frame(frame, raw)) {
+    } else if (!unpack_frame(frame, *raw)) {
       report("cannot be unpacked");
-    } else if (std::string wrong = scan_record(number, raw, header.chunks, visit, &stopped); !wrong.empty()) {
+    } else if (std::string wrong = scan_record(number, *raw, header.chunks, visit, &stopped); !wrong.empty()) {
       report(wrong);
+    } else {
+      cache_->keep(number, std::move(raw));
     }
     offset += sizeof header + header.packed;
   }
@@ -116,20 +117,26 @@ void PackReader::scan(bool complete, const ChunkVisitor& visit, std::vector<std:
 
 Result<std::shared_ptr<const Bytes>> PackReader::unpack(uint32_t record) const {
   std::lock_guard lock(cache_->mutex);
-  auto& cached = cache_->records;
-  for (auto entry = cached.begin(); entry != cached.end(); ++entry) {
-    if (entry->first != record) continue;
-    cached.splice(cached.begin(), cached, entry);
-    return entry->second;
-  }
+  if (auto found = cache_->records.find(record); found != cache_->records.end()) return found->second;
   const Record& where = records_.at(record);
   auto raw = std::make_shared<Bytes>(where.raw);
   if (!unpack_frame(pack_.subspan(where.offset, where.packed), *raw)) {
     return fail("trace.pack, record {}: has changed since it was opened; try again", record + 1);
   }
-  if (cached.size() == kCachedRecords) cached.pop_back();
-  cached.emplace_front(record, std::move(raw));
-  return cached.front().second;
+  cache_->keep(record, raw);
+  return raw;
+}
+
+void PackReader::Cache::keep(uint32_t record, std::shared_ptr<const Bytes> raw) {
+  bytes += raw->size();
+  records.emplace(record, std::move(raw));
+  order.push_back(record);
+  while (bytes > kCachedBytes && order.size() > 1) {
+    auto oldest = records.find(order.front());
+    bytes -= oldest->second->size();
+    records.erase(oldest);
+    order.pop_front();
+  }
 }
 
 }  // namespace pastcone

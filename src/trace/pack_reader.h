@@ -4,11 +4,12 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
-#include <list>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "pastcone/base/bytes.h"
@@ -38,14 +39,18 @@ class PackReader {
 
   const std::vector<Record>& records() const { return records_; }
 
-  /// The content of a record found by scan(). Keeps the few last used. May be called from several threads.
+  /// The content of a record found by scan(). Keeps some. May be called from several threads.
   Result<std::shared_ptr<const Bytes>> unpack(uint32_t record) const;
 
  private:
-  /// The recently unpacked records, newest first.
+  /// Unpacked records, up to some size: whoever opens a recording reads it more than once.
   struct Cache {
     std::mutex mutex;
-    std::list<std::pair<uint32_t, std::shared_ptr<const Bytes>>> records;
+    std::unordered_map<uint32_t, std::shared_ptr<const Bytes>> records;
+    std::deque<uint32_t> order;  ///< oldest first
+    size_t bytes = 0;
+
+    void keep(uint32_t record, std::shared_ptr<const Bytes> raw);
   };
 
   explicit PackReader(ByteView pack) : pack_(pack), cache_(std::make_unique<Cache>()) {}
