@@ -39,6 +39,9 @@ class OptionalLock {
   u32* word_;
 };
 
+/// SO_PEEK_OFF: each peek goes on where the last one ended.
+bool peeks_go_on(int fd);
+
 /// A new connection: its number.
 u32 new_connection(stage::ConnectionKind kind, bool claimed);
 

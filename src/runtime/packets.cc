@@ -263,13 +263,14 @@ long take_in(Call& c, const Fd& fd, Buffers& buffers, bool may_wait, Arrival& ar
   }
   u64 flags = message_flags(c) & ~kWaitForOne, wanted = buffers.total;
   u32 count = buffers.count;
-  buffers.add((u64)c.t.spare, sizeof c.t.spare);
+  bool part = (flags & kPeek) && peeks_go_on((int)c.fd());
+  if (!part) buffers.add((u64)c.t.spare, sizeof c.t.spare);
   m.vectors = (u64)buffers.of;
   m.vector_count = buffers.count;
   long result = may_wait ? restarting(c, [&] { return blocking(c.t, __NR_recvmsg, c.a[0], (u64)&m, flags); })
                          : sys(__NR_recvmsg, c.a[0], &m, flags | kDontWait);
   if (result >= 0) {
-    arrival.whole = !(m.flags & kTruncated);
+    arrival.whole = !(m.flags & kTruncated) && !part;
     arrival.length = (u64)result;
     arrival.content = arrival.whole ? content_of(buffers, arrival.length) : 0;
     if ((u64)result > wanted) {
