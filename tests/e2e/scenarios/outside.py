@@ -20,25 +20,26 @@ def send_datagrams(path):
         sender.sendto(b"end", path)
 
 
-def write_fifo(path):
-    with open(path, "wb", buffering=0) as fifo:
-        for number in range(60):
-            fifo.write(bytes([number]) * 1500)
+def send_all(datagrams, fifo):
+    """Holds the FIFO open before it says "end": the program reads it after that, until nobody has it open."""
+    fd = os.open(fifo, os.O_RDWR)
+    send_datagrams(datagrams)
+    for number in range(60):
+        os.write(fd, bytes([number]) * 1500)
+    os.close(fd)
 
 
 def test_outside_senders(context):
     """A datagram socket and a FIFO that recorded processes and others write to: only what the others sent is stored."""
     recording = context.path("recording")
     running = context.start_record(recording, [context.program("packets_outside"), "2"])
-    others = []
-    for name, send in (("datagrams", send_datagrams), ("fifo", write_fifo)):
-        path = os.path.join(context.work, name)
+    paths = [os.path.join(context.work, name) for name in ("datagrams", "fifo")]
+    for path in paths:
         wait_for(path, running)
-        others.append(threading.Thread(target=send, args=(path,), daemon=True))
-        others[-1].start()
+    other = threading.Thread(target=send_all, args=paths, daemon=True)
+    other.start()
     recorded = running.finish()
-    for other in others:
-        other.join()
+    other.join(10)
     context.expect(recorded.status == 0, "record", recorded)
     datagrams = 60 * 59 // 2 * 50 + 3 + 100 * 3000 + 3
     context.expect(f"datagrams: {datagrams} bytes".encode() in recorded.stdout, "not all datagrams came", recorded)
