@@ -162,6 +162,9 @@ void share_object(Thread& t, u64 group_key, u64 object_key) {
   t.shared_object = object < kSharedObjects ? object : 0;
 }
 
+namespace {
+
+/// Replay: memory of the run's own, shared by those who shared it in the recording, with the contents it had at this moment.
 long map_shared_copy(u64 address, u64 length, int prot, u64 object, u64 offset, const char* bytes, u64 size) {
   if (!object) {
     long at = sys(__NR_mmap, address, length, kProtRead | kProtWrite, kMapPrivate | kMapAnonymous | kMapFixed, -1, 0);
@@ -182,10 +185,26 @@ long map_shared_copy(u64 address, u64 length, int prot, u64 object, u64 offset, 
   return sys(__NR_mmap, address, length, prot, kMapShared | kMapFixed, fd, place);
 }
 
-void share_replayed(Thread& t, u64 object) {
-  if (!object) return;
-  become_serial(*t.process);
-  t.process->shares = true;
+}  // namespace
+
+long finish_shared_mapping(Call& c, u64 length, int prot, u64 offset, u64& size) {
+  long result = c.log().read_zigzag();
+  u64 stored = c.log().read_varint();
+  expect_check(c);
+  const char* bytes = c.log().read_payload(stored);
+  size = 0;
+  if (is_error(result)) return result;
+  u64 object;
+  if (!bytes || stored < sizeof object) end_of_log(c.t);
+  memcpy(&object, bytes, sizeof object);
+  size = stored - sizeof object;
+  if (!length) length = page_up(size);
+  compare_address(c, result, map_shared_copy((u64)result, length, prot, object, offset, bytes + sizeof object, size));
+  if (object) {
+    become_serial(*c.t.process);
+    c.t.process->shares = true;
+  }
+  return result;
 }
 
 long handle_mmap(Call& c) {
@@ -219,17 +238,8 @@ long handle_mmap(Call& c) {
   Shape shape = expect_item(c, 1 << (int)Shape::kAddress | 1 << (int)Shape::kOut);
   int fixed = flags & kMapFixed ? 0 : kMapFixedNoReplace;
   if (shape == Shape::kOut) {
-    long result = c.log().read_zigzag();
-    u64 size = c.log().read_varint();
-    expect_check(c);
-    const char* bytes = c.log().read_payload(size);
-    if (is_error(result)) return result;
-    if (!bytes || size < 8) end_of_log(c.t);
-    u64 object;
-    memcpy(&object, bytes, 8);
-    compare_address(c, result, map_shared_copy((u64)result, length, prot, object, offset, bytes + 8, size - 8));
-    share_replayed(c.t, object);
-    return result;
+    u64 size;
+    return finish_shared_mapping(c, length, prot, offset, size);
   }
   long result = (long)c.log().read_varint();
   u32 file = (u32)c.log().read_varint();

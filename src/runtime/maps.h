@@ -1,7 +1,7 @@
 // Mapping files into the program: the loader's and mmap's common part.
 #pragma once
 
-#include "thread.h"
+#include "call.h"
 
 namespace pastcone::runtime {
 
@@ -13,10 +13,9 @@ long map_file(u64 address, u64 length, int prot, int flags, int fd, u64 offset, 
 /// Record: the current process is about to share memory, known by these two keys, with whoever else has it: it joins their
 /// group, and Thread::shared_object is the number of the memory.
 void share_object(Thread& t, u64 group_key, u64 object_key);
-/// Replay: the same, for object `object` (0: not shared after all).
-void share_replayed(Thread& t, u64 object);
-/// Replay: memory of the run's own, shared by those who shared it in the recording, with the contents it had at this moment.
-long map_shared_copy(u64 address, u64 length, int prot, u64 object, u64 offset, const char* bytes, u64 size);
+/// Replay of what record_result wrote, once expect_item has found shape kOut: the object's number, then `size` bytes. Maps as
+/// much (or `length`, if that is not 0) at the recorded address, for all who share it. Gives that address, or the error.
+long finish_shared_mapping(Call& c, u64 length, int prot, u64 offset, u64& size);
 
 /// Record: the number of the shared, writable object that an open file is; 0: nobody has mapped it so.
 u32 shared_object_of(int fd);

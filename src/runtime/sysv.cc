@@ -44,19 +44,10 @@ long handle_shmat(Call& c) {
     return result;
   }
   expect_item(c, 1 << (int)Shape::kOut);
-  long result = c.log().read_zigzag();
-  u64 size = c.log().read_varint();
-  expect_check(c);
-  const char* bytes = c.log().read_payload(size);
-  if (is_error(result)) return result;
-  if (!bytes || size < 8) end_of_log(c.t);
-  u64 object;
-  memcpy(&object, bytes, 8);
   int prot = kProtRead | (c.a[2] & kReadOnly ? 0 : kProtWrite) | (c.a[2] & kExecute ? kProtExec : 0);
-  long now = map_shared_copy((u64)result, page_up(size - 8), prot, object, 0, bytes + 8, size - 8);
-  if (now != result) diverge(c.t, Cause::kMemory, "memory at another address", result, now, call_name(c.number));
-  note_attached(p, (u64)result, size - 8);
-  share_replayed(c.t, object);
+  u64 size;
+  long result = finish_shared_mapping(c, 0, prot, 0, size);
+  if (!is_error(result)) note_attached(p, (u64)result, size);
   return result;
 }
 
