@@ -9,9 +9,9 @@ constexpr u64 kDropped = 1;
 constexpr u32 kProbes = 256;
 }  // namespace
 
-u64 address_key(u64 family, u64 a, u64 b, u64 c) {
+u64 address_key(KeyOf family, u64 a, u64 b, u64 c) {
   Hash h;
-  h.mix(family);
+  h.mix((u64)family);
   h.mix(a);
   h.mix(b);
   h.mix(c);

@@ -6,7 +6,13 @@
 
 namespace pastcone::runtime {
 
-u64 address_key(u64 family, u64 a, u64 b, u64 c);
+/// What a key is of; keys of different families never meet.
+enum class KeyOf : u64 {
+  kUnixSocket, kInetSocket, kDatagramName, kDatagramFile, kPassed, kFifo, kPacket, kFileNumber, kFile, kFileGroup, kSegment,
+  kSegmentGroup,
+};
+
+u64 address_key(KeyOf family, u64 a, u64 b = 0, u64 c = 0);
 void put_address(u64 key, u32 value);
 u32 find_address(u64 key);        ///< 0: not there
 void drop_address(u64 key);

@@ -485,7 +485,7 @@ constexpr Table make_table() {
   logged(__NR_futimesat, 3, nullptr, path<1>);
   logged(__NR_utimensat, 4, nullptr, path<1>);
   logged(__NR_truncate, 2, nullptr, path<0>);
-  logged(__NR_ftruncate, 2);
+  custom(__NR_ftruncate, 2, handle_ftruncate);
   logged(__NR_fallocate, 4);
   logged(__NR_fadvise64, 4);
   logged(__NR_readahead, 3);

@@ -12,7 +12,7 @@ namespace {
 constexpr u64 kAtomic = 4096;        // PIPE_BUF
 constexpr u64 kPiece = 32 * 1024;
 
-u64 fifo_key(const Stat& s) { return address_key(4, s.dev, s.ino, 0); }
+u64 fifo_key(const Stat& s) { return address_key(KeyOf::kFifo, s.dev, s.ino); }
 
 /// The window of a FIFO, locked. Two may have the same one: then the later one's bytes are known, and the other's not.
 class LastWritten {

@@ -39,6 +39,7 @@ long handle_yield(Call& c);
 long handle_mmap(Call& c);
 long handle_munmap(Call& c);
 long handle_mremap(Call& c);
+long handle_ftruncate(Call& c);
 long handle_mprotect(Call& c);
 long handle_shmat(Call& c);
 long handle_shmdt(Call& c);

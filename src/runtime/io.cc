@@ -5,6 +5,7 @@
 #include "maps.h"
 #include "messages.h"
 #include "packets.h"
+#include "shared_files.h"
 #include "turn.h"
 #include "waits.h"
 
@@ -144,50 +145,6 @@ long finish_file_read(Call& c, const Buffers& buffers) {
     position += n;
   });
   sys(__NR_close, fd);
-  return result;
-}
-
-// --- files that others have mapped -----------------------------------------------------------------------------------------
-
-/// Record: if this file is mapped shared by somebody, notes which object the next event changes, and where.
-void record_shared_write(Call& c, long result) {
-  if (result <= 0 || !load(g.stage.header().next_group)) return;
-  u32 object = shared_object_of((int)c.fd());
-  if (!object) return;
-  bool positioned = c.number == __NR_pwrite64 || c.number == __NR_pwritev;
-  u64 position = positioned ? c.a[3] : (u64)sys(__NR_lseek, c.fd(), 0, 1) - (u64)result;
-  Log& log = c.log();
-  log.begin();
-  log.byte((u8)Op::kOrder);
-  log.varint(object);
-  log.varint(position);
-  log.commit();
-}
-
-long record_file_write(Call& c) {
-  long result = raw(c);
-  record_shared_write(c, result);
-  record_result(c, result);
-  return result;
-}
-
-long replay_file_write(Call& c, const Buffers& buffers) {
-  take_turn_before(c.t);
-  Log& log = c.log();
-  u64 object = 0, position = 0;
-  if (log.peek() == Op::kOrder) {
-    log.read_byte();
-    object = log.read_varint();
-    position = log.read_varint();
-  }
-  long result = replay_result(c);
-  if (object && result > 0) {
-    u64 at = shared_place(object, position);
-    each_part(buffers, (u64)result, [&](u64 base, u64 n) {
-      sys(__NR_pwrite64, own_fd(stage::kFdStore), base, n, at);
-      at += n;
-    });
-  }
   return result;
 }
 

@@ -1,13 +1,13 @@
 // Memory calls. They are executed in both modes; the address that the kernel chose is recorded, and imposed in replay.
 #include "maps.h"
 
-#include "addresses.h"
 #include "async.h"
 #include "channels.h"
 #include "call.h"
 #include "files.h"
 #include "handlers.h"
 #include "pastcone/patch/abi.h"
+#include "shared_files.h"
 #include "traps.h"
 #include "turn.h"
 
@@ -109,9 +109,6 @@ void compare_address(Call& c, long recorded, long now) {
   if (recorded != now) diverge(c.t, Cause::kMemory, "memory at another address", recorded, now, call_name(c.number));
 }
 
-/// Files that are mapped shared and writable are objects of their own in replay, each with room in the store.
-constexpr u64 kSharedBase = u64{1} << 43, kSharedRoom = u64{1} << 33, kSharedObjects = 512;
-
 void shared_file_outs(Exchange& x, const u64* a, long result) {
   if (is_error(result)) return;
   x.out((u64)&current().shared_object, 8);
@@ -122,47 +119,6 @@ void shared_file_outs(Exchange& x, const u64* a, long result) {
   while (resident < n && read_memory(&probe, (u64)result + resident, 1)) resident += kPage;
   x.out((u64)result, min(resident, n));
 }
-
-}  // namespace
-
-u32 shared_object_of(int fd) {
-  Stat s{};
-  if (sys(__NR_fstat, fd, &s)) return 0;
-  u32 object = find_address(address_key(5, s.dev, s.ino, 0));
-  return object < kSharedObjects ? object : 0;
-}
-
-u64 shared_place(u64 object, u64 position) { return kSharedBase + object * kSharedRoom + position; }
-
-namespace {
-
-/// Record: the processes that map this file share memory, so they take turns.
-void share_file(Thread& t, int fd) {
-  Stat s{};
-  sys(__NR_fstat, fd, &s);
-  share_object(t, address_key(4, s.dev, s.ino, 0), address_key(5, s.dev, s.ino, 0));
-}
-
-}  // namespace
-
-void share_object(Thread& t, u64 group_key, u64 object_key) {
-  become_serial(*t.process);
-  t.process->shares = true;
-  u32 group, object;
-  {
-    SharedLock lock(g.stage.header().share_lock, t.tid);
-    group = find_address(group_key);
-    if (!group) put_address(group_key, group = t.process->group);
-    object = find_address(object_key);
-    if (!object) put_address(object_key, object = add(g.stage.header().next_group, 1u) + 1);
-  }
-  // The group that was there first may have become part of another since.
-  while (u32 merged = load(g.stage.group(group).merged)) group = merged - 1;
-  join_group(t, group);
-  t.shared_object = object < kSharedObjects ? object : 0;
-}
-
-namespace {
 
 /// Replay: memory of the run's own, shared by those who shared it in the recording, with the contents it had at this moment.
 long map_shared_copy(u64 address, u64 length, int prot, u64 object, u64 offset, const char* bytes, u64 size) {
@@ -221,7 +177,7 @@ long handle_mmap(Call& c) {
       return result;
     }
     if (is_own_fd(fd)) fd = -1;
-    if (shared_file && (get_fd(fd).flags & kFdWritable)) {
+    if (shared_file && ((get_fd(fd).flags & kFdWritable) || shared_object_of(fd))) {
       share_file(c.t, fd);
       long result = raw(c);
       record_result(c, result, shared_file_outs);

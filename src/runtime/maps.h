@@ -10,16 +10,8 @@ namespace pastcone::runtime {
 /// whether it must be.
 long map_file(u64 address, u64 length, int prot, int flags, int fd, u64 offset, u32 id, bool& patched);
 
-/// Record: the current process is about to share memory, known by these two keys, with whoever else has it: it joins their
-/// group, and Thread::shared_object is the number of the memory.
-void share_object(Thread& t, u64 group_key, u64 object_key);
 /// Replay of what record_result wrote, once expect_item has found shape kOut: the object's number, then `size` bytes. Maps as
 /// much (or `length`, if that is not 0) at the recorded address, for all who share it. Gives that address, or the error.
 long finish_shared_mapping(Call& c, u64 length, int prot, u64 offset, u64& size);
-
-/// Record: the number of the shared, writable object that an open file is; 0: nobody has mapped it so.
-u32 shared_object_of(int fd);
-/// Replay: where such an object lies in the store.
-u64 shared_place(u64 object, u64 position);
 
 }  // namespace pastcone::runtime

@@ -41,7 +41,7 @@ u64 identity_key(int fd) {
   Stat s{};
   if (sys(__NR_fstat, fd, &s)) return 0;
   u64 mode = (u64)sys(__NR_fcntl, fd, 3, 0) & 3;
-  return address_key(3, s.dev, s.ino, (s.mode & kModeType) == kModeFifo ? mode : 0);
+  return address_key(KeyOf::kPassed, s.dev, s.ino, (s.mode & kModeType) == kModeFifo ? mode : 0);
 }
 
 void header_outs(Call& c, Exchange& x, u64 at) {

@@ -39,7 +39,7 @@ u64 content_of(const Buffers& buffers, u64 n) {
 constexpr u64 kFilling = 1;
 constexpr u32 kProbes = 256;
 
-u64 packet_key(u32 channel, u64 content, u64 length) { return address_key(5, channel, content, length); }
+u64 packet_key(u32 channel, u64 content, u64 length) { return address_key(KeyOf::kPacket, channel, content, length); }
 
 constexpr u64 kSeen = u64{1} << 63;  ///< beside a position: somebody has peeked at the message
 

@@ -46,11 +46,11 @@ bool socket_name(int fd, SocketAddress& a, long call = __NR_getsockname) {
 u64 unix_key(const SocketAddress& a) {
   Hash h;
   h.bytes(a.rest, a.length > 2 ? a.length - 2 : 0);
-  return address_key(kUnix, h.state, 0, 0);
+  return address_key(KeyOf::kUnixSocket, h.state);
 }
 
 u64 inet_key(u16 connector_port, u16 acceptor_port, u64 acceptor_host) {
-  return address_key(kInet, connector_port, acceptor_port, acceptor_host);
+  return address_key(KeyOf::kInetSocket, connector_port, acceptor_port, acceptor_host);
 }
 
 /// A NUL and five hexadecimal digits.
@@ -62,12 +62,12 @@ u64 name_key(const SocketAddress& a) {
   Hash h;
   if (!a.rest[0]) {
     h.bytes(a.rest, a.length - 2);
-    return address_key(6, h.state, 0, 0);
+    return address_key(KeyOf::kDatagramName, h.state);
   }
   char path[sizeof a.rest + 1] = {};
   memcpy(path, a.rest, min<u64>(a.length - 2, sizeof a.rest));
   Stat s{};
-  return sys(__NR_stat, path, &s) ? 0 : address_key(7, s.dev, s.ino, 0);
+  return sys(__NR_stat, path, &s) ? 0 : address_key(KeyOf::kDatagramFile, s.dev, s.ino);
 }
 
 /// Gives the connecting socket an address before it connects, and the key under which the acceptor will look.

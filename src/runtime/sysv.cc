@@ -2,6 +2,7 @@
 #include "addresses.h"
 #include "handlers.h"
 #include "maps.h"
+#include "shared_files.h"
 
 namespace pastcone::runtime {
 namespace {
@@ -37,7 +38,7 @@ long handle_shmat(Call& c) {
   if (!g.replay) {
     u64 size = segment_size(c.a[0]);
     if (!find(p, 0)) return leave_recording(c, format::StopReason::kLimit, "shmat, more often than pastcone can follow");
-    if (size) share_object(c.t, address_key(6, c.a[0], 0, 0), address_key(7, c.a[0], 0, 0));
+    if (size) share_object(c.t, address_key(KeyOf::kSegmentGroup, c.a[0]), address_key(KeyOf::kSegment, c.a[0]));
     long result = raw(c);
     if (!is_error(result)) note_attached(p, (u64)result, size);
     record_result(c, result, attached_outs);

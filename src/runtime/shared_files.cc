@@ -1,0 +1,148 @@
+#include "shared_files.h"
+
+#include "addresses.h"
+#include "channels.h"
+#include "handlers.h"
+#include "turn.h"
+
+namespace pastcone::runtime {
+namespace {
+
+constexpr u64 kSharedBase = u64{1} << 43, kSharedRoom = u64{1} << 33, kSharedObjects = 512;
+
+/// Which file it is, among those that had its number before: file systems give the numbers of deleted files to new ones at
+/// once. The handle has a generation where there is one; the time of birth is as coarse as the kernel's ticks.
+u64 file_identity(int fd, const Stat& s) {
+  constexpr int kEmptyPath = 0x1000, kHandleFid = 0x200;
+  constexpr u32 kBirthTime = 0x800;
+  struct {
+    u32 mask, filler[19];
+    i64 birth;
+    u32 birth_ns, more[41];
+  } extended{};
+  static_assert(sizeof extended == 256);
+  struct {
+    u32 size;
+    i32 type;
+    char bytes[128];
+  } handle{sizeof handle.bytes, 0, {}};
+  i32 mount;
+  Hash h;
+  h.mix(s.dev);
+  h.mix(s.ino);
+  if (!sys(__NR_statx, fd, "", kEmptyPath, kBirthTime, &extended) && (extended.mask & kBirthTime)) {
+    h.mix((u64)extended.birth);
+    h.mix(extended.birth_ns);
+  }
+  if (!sys(__NR_name_to_handle_at, fd, "", &handle, &mount, kEmptyPath | kHandleFid) ||
+      !sys(__NR_name_to_handle_at, fd, "", &handle, &mount, kEmptyPath))
+    h.bytes(handle.bytes, min<u64>(handle.size, sizeof handle.bytes));
+  return h.state;
+}
+
+void write_shared_position(Call& c, u32 object, u64 position) {
+  Log& log = c.log();
+  log.begin();
+  log.byte((u8)Op::kOrder);
+  log.varint(object);
+  log.varint(position);
+  log.commit();
+}
+
+/// Replay: the object that the next event changes, and where; 0: none.
+u64 read_shared_position(Call& c, u64& position) {
+  take_turn_before(c.t);
+  Log& log = c.log();
+  if (log.peek() != Op::kOrder) return 0;
+  log.read_byte();
+  u64 object = log.read_varint();
+  position = log.read_varint();
+  return object;
+}
+
+/// Record: the object that a call is about to change. Those who have it mapped see that, so the call happens in their turn.
+u32 about_to_change(Call& c) {
+  if (!load(g.stage.header().next_group)) return 0;
+  u32 object = shared_object_of((int)c.fd());
+  if (object) share_file(c.t, (int)c.fd());
+  return object;
+}
+
+}  // namespace
+
+void share_object(Thread& t, u64 group_key, u64 object_key) {
+  become_serial(*t.process);
+  t.process->shares = true;
+  u32 group, object;
+  {
+    SharedLock lock(g.stage.header().share_lock, t.tid);
+    group = find_address(group_key);
+    if (!group) put_address(group_key, group = t.process->group);
+    object = find_address(object_key);
+    if (!object) put_address(object_key, object = add(g.stage.header().next_group, 1u) + 1);
+  }
+  // The group that was there first may have become part of another since.
+  while (u32 merged = load(g.stage.group(group).merged)) group = merged - 1;
+  join_group(t, group);
+  t.shared_object = object < kSharedObjects ? object : 0;
+}
+
+void share_file(Thread& t, int fd) {
+  Stat s{};
+  sys(__NR_fstat, fd, &s);
+  u64 identity = file_identity(fd, s);
+  put_address(address_key(KeyOf::kFileNumber, s.dev, s.ino), 1);
+  share_object(t, address_key(KeyOf::kFileGroup, identity), address_key(KeyOf::kFile, identity));
+}
+
+u32 shared_object_of(int fd) {
+  Stat s{};
+  if (sys(__NR_fstat, fd, &s) || !find_address(address_key(KeyOf::kFileNumber, s.dev, s.ino))) return 0;
+  u32 object = find_address(address_key(KeyOf::kFile, file_identity(fd, s)));
+  return object < kSharedObjects ? object : 0;
+}
+
+u64 shared_place(u64 object, u64 position) { return kSharedBase + object * kSharedRoom + position; }
+
+long record_file_write(Call& c) {
+  u32 object = about_to_change(c);
+  long result = raw(c);
+  if (object && result > 0) {
+    bool positioned = c.number == __NR_pwrite64 || c.number == __NR_pwritev;
+    write_shared_position(c, object, positioned ? c.a[3] : (u64)sys(__NR_lseek, c.fd(), 0, 1) - (u64)result);
+  }
+  record_result(c, result);
+  return result;
+}
+
+long replay_file_write(Call& c, const Buffers& buffers) {
+  u64 position = 0, object = read_shared_position(c, position);
+  long result = replay_result(c);
+  if (object && result > 0) {
+    u64 at = shared_place(object, position);
+    each_part(buffers, (u64)result, [&](u64 base, u64 n) {
+      sys(__NR_pwrite64, own_fd(stage::kFdStore), base, n, at);
+      at += n;
+    });
+  }
+  return result;
+}
+
+long handle_ftruncate(Call& c) {
+  constexpr int kPunchHole = 3;  // and keep the size
+  if (!g.replay) {
+    u32 object = about_to_change(c);
+    long result = raw(c);
+    if (object && !result) write_shared_position(c, object, c.a[1]);
+    record_result(c, result);
+    return result;
+  }
+  u64 position = 0, object = read_shared_position(c, position);
+  long result = replay_result(c);
+  // What lay behind the end is gone, also should the file grow again.
+  if (object && position < kSharedRoom)
+    sys(__NR_fallocate, own_fd(stage::kFdStore), kPunchHole, shared_place(object, position), kSharedRoom - position);
+  return result;
+}
+
+}  // namespace pastcone::runtime

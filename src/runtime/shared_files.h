@@ -1,0 +1,25 @@
+// Files that are mapped shared and writable: objects of their own, whose processes take turns. In replay each has room in the
+// store, and no file is touched. Other memory that processes share (System V's) has its objects here too.
+#pragma once
+
+#include "call.h"
+
+namespace pastcone::runtime {
+
+struct Buffers;
+
+/// Record: the current process is about to share memory, known by these two keys, with whoever else has it: it joins their
+/// group, and Thread::shared_object is the number of the memory.
+void share_object(Thread& t, u64 group_key, u64 object_key);
+void share_file(Thread& t, int fd);
+
+/// Record: the number of the shared, writable object that an open file is; 0: nobody has mapped it so.
+u32 shared_object_of(int fd);
+/// Replay: where such an object lies in the store.
+u64 shared_place(u64 object, u64 position);
+
+/// A write to a file, which somebody may have mapped.
+long record_file_write(Call& c);
+long replay_file_write(Call& c, const Buffers& buffers);
+
+}  // namespace pastcone::runtime
