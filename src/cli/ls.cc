@@ -13,7 +13,7 @@ namespace {
 /// How many processes: the manifest says it at the end; before that, what can be seen.
 std::optional<uint64_t> process_count(const FoundRecording& found) {
   if (found.manifest->processes) return found.manifest->processes;
-  auto recording = Recording::open(found.path);
+  auto recording = Recording::open(found.path, Check::kAsRead);
   if (!recording) return std::nullopt;
   return recording->process_count();
 }

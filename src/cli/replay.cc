@@ -34,7 +34,7 @@ void print_divergences(const replay::ReplayOutcome& outcome, bool first_only) {
 
 Result<int> run(const Options& options) {
   Path directory = TRY(resolve_recording(options.rec));
-  Recording recording = TRY(Recording::open(directory));
+  Recording recording = TRY(Recording::open(directory, Check::kAsRead));
   replay::ReplayOutcome outcome = TRY(replay::replay(recording, {.show_output = !options.verify}));
   print_divergences(outcome, options.verify);
   if (outcome.interrupted) return 128 + SIGINT;

@@ -218,7 +218,7 @@ void Recorder::count(RecordOutcome& outcome) const {
   outcome.events = packer_.events_at_least();
   outcome.events_exact = false;
   if (packer_.packed_bytes() > kCountLimit) return;
-  auto recording = Recording::open(directory_);
+  auto recording = Recording::open(directory_, Check::kAsRead);
   if (!recording) return;
   ProcessTable table = ProcessTable::read(*recording);
   outcome.processes = table.processes().size();

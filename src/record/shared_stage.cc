@@ -14,6 +14,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "stage_version.h"
+
 namespace pastcone::record {
 
 Result<SharedStage> SharedStage::create(stage::Mode mode, uint32_t flags, const Path& patch_directory) {
@@ -35,7 +37,7 @@ Result<SharedStage> SharedStage::create(stage::Mode mode, uint32_t flags, const 
                 patch_directory.native());
   }
   header.magic = stage::kMagic;
-  header.version = stage::kVersion;
+  header.version = PASTCONE_STAGE_VERSION;
   header.mode = mode;
   header.flags = flags;
   if (std::getenv("PASTCONE_LIST_CALLS") != nullptr) header.flags |= stage::kFlagListCalls;

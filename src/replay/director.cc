@@ -106,7 +106,8 @@ class Director {
   FeedLayout layout_;
   RunSummary run_;
   Watch watch_;
-  UniqueFd feed_, store_, output_;
+  UniqueFd store_, output_;
+  std::optional<Feed> feed_;
   UniqueFd lifeline_, lifeline_end_;  ///< what the processes hold; what we hold, and they end when we do
   uint32_t last_progress_ = 0;
   uint32_t reports_seen_ = 0;
@@ -118,7 +119,7 @@ class Director {
 Status Director::prepare(const record::PatchCache& patches) {
   stage::View view = stage_.view();
   TRY_STATUS(fill_file_table(recording_, view, patches));
-  feed_ = TRY(write_feed(recording_, view, layout_));
+  feed_ = TRY(Feed::create(recording_, stage_, layout_));
   store_ = TRY(temporary_file("the channel store", lay_out_store(run_, view)));
   output_ = TRY(temporary_file("the output of the replay", run_.output_bytes));
   if (ftruncate(store_.get(), static_cast<off_t>(stage_.header().store_size)) != 0) {
@@ -148,7 +149,7 @@ record::Launch Director::describe_launch(const Path& runtime, const sigset_t& ma
   record::Launch how;
   how.runtime = runtime;
   how.arguments = {"pastcone-replay"};
-  how.trace_fd = feed_.get();
+  how.trace_fd = feed_->fd();
   how.store_fd = store_.get();
   how.output_fd = output_.get();
   how.isolated = true;
@@ -186,11 +187,15 @@ Result<ReplayOutcome> Director::run(const ReplayOptions& options) {
   TRY_STATUS(make_lifeline());
   SignalWatch signals(stage_);
   Session session(TRY(record::launch(stage_, describe_launch(runtime, signals.mask()))));
+  feed_->start();  // not before: a process of several threads is not one to fork from
   OutputPrinter printer(stage_.view(), run_.outputs, output_.get(), options.show_output);
   ReplayOutcome outcome;
   outcome.processes = recording_.process_count();
   outcome.events = run_.events;
   direct(session, printer, signals, outcome);
+  if (feed_->failed()) {
+    return fail("cannot replay {}: {}", recording_.directory().native(), feed_->finish().error().message);
+  }
   conclude(session, outcome);
   return outcome;
 }
@@ -202,6 +207,7 @@ void Director::direct(Session& session, OutputPrinter& printer, const SignalWatc
     bool all_ended = session.reap();
     serve_breakpoint(stage_.header().breakpoint);
     look_at_reports();
+    if (feed_->failed()) return end_all(session);
     if (!printer.advance() || signals.interrupted()) {
       outcome.interrupted = true;
       return end_all(session);
@@ -315,8 +321,8 @@ Result<ReplayOutcome> replay(const Recording& recording, const ReplayOptions& op
   RunSummary run = TRY(RunSummary::read(recording));
   Path patch_directory = TRY(record::PatchCache::default_directory());
   bool traps = !record::has_dispatch();
-  SharedStage stage =
-      TRY(SharedStage::create(stage::Mode::kReplay, traps ? stage::kFlagNoDispatch : 0, patch_directory));
+  uint32_t flags = (traps ? stage::kFlagNoDispatch : 0) | (options.show_output ? 0 : stage::kFlagNoOutput);
+  SharedStage stage = TRY(SharedStage::create(stage::Mode::kReplay, flags, patch_directory));
   FeedLayout layout = TRY(lay_out_feed(recording, run, stage.view()));
   Director director(recording, std::move(stage), layout, std::move(run));
   TRY_STATUS(director.prepare(record::PatchCache(patch_directory, {.traps = traps})));

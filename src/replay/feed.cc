@@ -3,7 +3,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
+#include <csignal>
+#include <map>
+#include <thread>
 #include <tuple>
 #include <vector>
 
@@ -15,18 +19,21 @@ namespace {
 /// A chunk, and where in the feed it goes.
 struct Move {
   const ChunkRef* chunk;
-  uint64_t to;
+  uint64_t stream;    ///< where its stream begins
+  uint64_t* ready;    ///< ThreadSlot::data_ready, or none
 };
 
-/// Every chunk of the recording in the order of the pack, so that each record is unpacked once.
-std::vector<Move> moves(const Recording& recording, const stage::View& stage) {
+/// The chunks of all event streams, or of all data streams, in the order of the pack: so each record is
+/// unpacked once, and what was recorded first comes first.
+std::vector<Move> moves(const Recording& recording, const stage::View& stage, format::Stream kind) {
   std::vector<Move> result;
   for (const auto& [id, streams] : recording.threads()) {
-    const stage::ThreadSlot& slot = stage.thread(thread_slot(stage, id));
-    for (const ChunkRef& chunk : streams.events.chunks)
-      result.push_back({&chunk, slot.events_offset + chunk.start});
-    for (const ChunkRef& chunk : streams.data.chunks)
-      result.push_back({&chunk, slot.data_offset + chunk.start});
+    stage::ThreadSlot& slot = stage.thread(thread_slot(stage, id));
+    bool events = kind == format::Stream::kEvents;
+    for (const ChunkRef& chunk : events ? streams.events.chunks : streams.data.chunks) {
+      result.push_back({&chunk, events ? slot.events_offset : slot.data_offset,
+                        events ? nullptr : &slot.data_ready});
+    }
   }
   std::sort(result.begin(), result.end(), [](const Move& a, const Move& b) {
     return std::tuple(a.chunk->record, a.chunk->offset) < std::tuple(b.chunk->record, b.chunk->offset);
@@ -76,24 +83,101 @@ Result<FeedLayout> lay_out_feed(const Recording& recording, const RunSummary& ru
   return layout;
 }
 
-Result<UniqueFd> write_feed(const Recording& recording, const stage::View& stage, const FeedLayout& layout) {
-  UniqueFd fd = TRY(temporary_file("the feed of the replay", layout.size));
-  auto failed = [&layout] {
-    return fail("cannot unpack the recording ({} MB): {}; set TMPDIR to a directory with room",
-                layout.size >> 20, errno_message(errno));
-  };
-  if (ftruncate(fd.get(), static_cast<off_t>(layout.size)) != 0) return failed();
-  Bytes bytes(format::kChunkRoom);
-  for (const Move& move : moves(recording, stage)) {
-    TRY_STATUS(recording.read_chunk(*move.chunk, bytes.data()));
-    for (uint32_t done = 0; done < move.chunk->used;) {
-      ssize_t written =
-          pwrite(fd.get(), bytes.data() + done, move.chunk->used - done, static_cast<off_t>(move.to + done));
-      if (written < 0 && errno != EINTR) return failed();
-      if (written > 0) done += static_cast<uint32_t>(written);
+struct Feed::Work {
+  Work(const Recording& from, const record::SharedStage& shared, int to, uint64_t bytes_in_all)
+      : recording(from), stage(shared), fd(to), size(bytes_in_all) {}
+
+  const Recording& recording;
+  const record::SharedStage& stage;
+  int fd;
+  uint64_t size;
+  std::atomic<bool> stopping = false, failed = false;
+  Status status;
+  std::thread thread;
+
+  Status write(format::Stream kind);
+  Status put(const ChunkRef& chunk, uint64_t to);
+  void publish(const Move& move, std::map<uint64_t*, std::map<uint64_t, uint64_t>>& early) const;
+
+  Bytes bytes = Bytes(format::kChunkRoom);
+};
+
+Status Feed::Work::put(const ChunkRef& chunk, uint64_t to) {
+  TRY_STATUS(recording.read_chunk(chunk, bytes.data()));
+  for (uint32_t done = 0; done < chunk.used;) {
+    ssize_t written = pwrite(fd, bytes.data() + done, chunk.used - done, static_cast<off_t>(to + done));
+    if (written < 0 && errno != EINTR) {
+      return fail("cannot unpack the recording ({} MB): {}; set TMPDIR to a directory with room", size >> 20,
+                  errno_message(errno));
     }
+    if (written > 0) done += static_cast<uint32_t>(written);
   }
-  return fd;
+  return {};
+}
+
+/// A stream is ready as far as it has no hole; what came early waits in `early`, by its start.
+void Feed::Work::publish(const Move& move, std::map<uint64_t*, std::map<uint64_t, uint64_t>>& early) const {
+  uint64_t ready = *move.ready;
+  auto& waiting = early[move.ready];
+  waiting[move.chunk->start] = move.chunk->start + move.chunk->used;
+  while (!waiting.empty() && waiting.begin()->first == ready) {
+    ready = waiting.begin()->second;
+    waiting.erase(waiting.begin());
+  }
+  record::store(*move.ready, ready);
+  record::bump_and_wake(stage.header().feed_futex);
+}
+
+Status Feed::Work::write(format::Stream kind) {
+  std::map<uint64_t*, std::map<uint64_t, uint64_t>> early;
+  for (const Move& move : moves(recording, stage.view(), kind)) {
+    if (stopping) return {};
+    TRY_STATUS(put(*move.chunk, move.stream + move.chunk->start));
+    if (move.ready != nullptr) publish(move, early);
+  }
+  return {};
+}
+
+Feed::Feed(UniqueFd fd, std::unique_ptr<Work> work) : fd_(std::move(fd)), work_(std::move(work)) {}
+Feed::Feed(Feed&&) noexcept = default;
+Feed& Feed::operator=(Feed&&) noexcept = default;
+
+Feed::~Feed() {
+  if (!work_ || !work_->thread.joinable()) return;
+  work_->stopping = true;
+  work_->thread.join();
+}
+
+Result<Feed> Feed::create(const Recording& recording, const record::SharedStage& stage,
+                          const FeedLayout& layout) {
+  UniqueFd fd = TRY(temporary_file("the feed of the replay", layout.size));
+  if (ftruncate(fd.get(), static_cast<off_t>(layout.size)) != 0) {
+    return fail("cannot create a file of {} MB: {}; set TMPDIR to a directory with room", layout.size >> 20,
+                errno_message(errno));
+  }
+  auto work = std::make_unique<Work>(recording, stage, fd.get(), layout.size);
+  TRY_STATUS(work->write(format::Stream::kEvents));
+  return Feed(std::move(fd), std::move(work));
+}
+
+void Feed::start() {
+  sigset_t all, before;  // signals are the director's
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  work_->thread = std::thread([work = work_.get()] {
+    work->status = work->write(format::Stream::kData);
+    if (work->status) return;
+    work->failed = true;
+    work->stage.notify();
+  });
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+bool Feed::failed() const { return work_->failed; }
+
+Status Feed::finish() {
+  if (work_->thread.joinable()) work_->thread.join();
+  return work_->status;
 }
 
 namespace {

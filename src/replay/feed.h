@@ -4,9 +4,11 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 
 #include "pastcone/base/files.h"
 #include "pastcone/base/result.h"
+#include "pastcone/record/shared_stage.h"
 #include "pastcone/replay/run_summary.h"
 #include "pastcone/stage/layout.h"
 #include "pastcone/trace/recording.h"
@@ -22,8 +24,32 @@ struct FeedLayout {
 };
 Result<FeedLayout> lay_out_feed(const Recording& recording, const RunSummary& run, const stage::View& stage);
 
-/// Writes the streams where the thread table says.
-Result<UniqueFd> write_feed(const Recording& recording, const stage::View& stage, const FeedLayout& layout);
+/// Writes the streams where the thread table says: the events before anything runs; the data, of which there
+/// may be much, while the processes run, which wait for what they need.
+class Feed {
+ public:
+  /// Both must outlive it.
+  static Result<Feed> create(const Recording& recording, const record::SharedStage& stage,
+                             const FeedLayout& layout);
+  Feed(Feed&&) noexcept;
+  Feed& operator=(Feed&&) noexcept;
+  ~Feed();  ///< stops writing
+
+  int fd() const { return fd_.get(); }
+
+  /// Begins to write the data, in a thread of its own. Notifies the stage should it fail.
+  void start();
+  /// Waits until all is written.
+  Status finish();
+  bool failed() const;
+
+ private:
+  struct Work;
+  Feed(UniqueFd fd, std::unique_ptr<Work> work);
+
+  UniqueFd fd_;
+  std::unique_ptr<Work> work_;
+};
 
 /// Fills the connections: which pieces of the store belong to each direction. Gives the number of bytes that the store has
 /// to hold if nothing is received before all is sent.

@@ -34,13 +34,13 @@ std::string joined(const StreamBuilder& stream, format::Stream kind) {
   return bytes;
 }
 
-class Feed : public testing::Test {
+class FeedTest : public testing::Test {
  protected:
   record::SharedStage stage_ = record::SharedStage::create(stage::Mode::kReplay, 0, "/tmp").value();
   stage::View view_ = stage_.view();
 };
 
-TEST_F(Feed, HoldsEveryStreamInOnePiece) {
+TEST_F(FeedTest, HoldsEveryStreamInOnePiece) {
   std::vector<StreamBuilder> streams;
   for (ThreadId id : {thread(1), thread(1, 3), thread(4)}) {
     StreamBuilder& stream = streams.emplace_back(id, 100);
@@ -63,7 +63,9 @@ TEST_F(Feed, HoldsEveryStreamInOnePiece) {
   EXPECT_EQ(view_.thread(1).process, 1u);
   EXPECT_EQ(view_.thread(1).thread, 2u);
 
-  UniqueFd feed = write_feed(recording, view_, layout).value();
+  Feed feed = Feed::create(recording, stage_, layout).value();
+  feed.start();
+  ASSERT_TRUE(feed.finish());
   for (const StreamBuilder& stream : streams) {
     const stage::ThreadSlot& slot = view_.thread(thread_slot(view_, stream.thread()));
     EXPECT_EQ(slot.process, stream.thread().process().number());
@@ -71,13 +73,14 @@ TEST_F(Feed, HoldsEveryStreamInOnePiece) {
     EXPECT_EQ(slot.complete, 1u);
     EXPECT_EQ(slot.events_offset % 4096, 0u);
     EXPECT_EQ(slot.data_offset % 4096, 0u);
-    EXPECT_EQ(read_at(feed.get(), slot.events_offset, slot.events_size),
+    EXPECT_EQ(read_at(feed.fd(), slot.events_offset, slot.events_size),
               joined(stream, format::Stream::kEvents));
-    EXPECT_EQ(read_at(feed.get(), slot.data_offset, slot.data_size), joined(stream, format::Stream::kData));
+    EXPECT_EQ(read_at(feed.fd(), slot.data_offset, slot.data_size), joined(stream, format::Stream::kData));
+    EXPECT_EQ(slot.data_ready, slot.data_size);
   }
 }
 
-TEST_F(Feed, TooManyThreadsAreAnError) {
+TEST_F(FeedTest, TooManyThreadsAreAnError) {
   StreamBuilder stream(thread(1, stage::kMaxThreads + 1));
   stream.start(1, 1, {}, format::kStartProcess, 1);
   RecordingBuilder builder;
@@ -86,7 +89,7 @@ TEST_F(Feed, TooManyThreadsAreAnError) {
   EXPECT_FALSE(lay_out_feed(memory.recording.value(), RunSummary(), view_));
 }
 
-TEST_F(Feed, ChannelsLieApartInTheStore) {
+TEST_F(FeedTest, ChannelsLieApartInTheStore) {
   RunSummary run;
   run.channels = {{}, {}, {10}, {5000}, {stage::kStoreBlock + 1}, {0, 1, 2}};
   EXPECT_EQ(lay_out_store(run, view_), 4096u * 5 + stage::kStoreBlock);
@@ -109,7 +112,7 @@ TEST(TemporaryFile, ALargeOneIsOnDisk) {
   }
 }
 
-TEST_F(Feed, OutputIsPrintedInOrderAsSoonAsItIsThere) {
+TEST_F(FeedTest, OutputIsPrintedInOrderAsSoonAsItIsThere) {
   UniqueFd file = temporary_file("a test", 11).value();
   ASSERT_EQ(pwrite(file.get(), "onetwothree", 11, 0), 11);
   auto done = [this](uint64_t order, uint64_t position, uint32_t length) {

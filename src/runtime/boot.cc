@@ -8,6 +8,7 @@
 #include "call.h"
 #include "files.h"
 #include "loader.h"
+#include "stage_version.h"
 #include "text.h"
 #include "turn.h"
 #include "waits.h"
@@ -475,7 +476,8 @@ extern "C" void runtime_boot(u64* sp) {
   if (mapped != (long)kStageBase) die("the stage cannot be mapped");
   g.stage.base = (char*)kStageBase;
   auto& header = g.stage.header();
-  if (header.magic != stage::kMagic || header.version != stage::kVersion) die("the stage is of another version");
+  if (header.magic != stage::kMagic || header.version != PASTCONE_STAGE_VERSION)
+    die("pastcone and pastcone-runtime are of different builds; build pastcone again");
   g.replay = header.mode == stage::Mode::kReplay;
   g.far_next = kFarBase;
   u64 vdso = k.aux(AT_SYSINFO_EHDR);

@@ -63,7 +63,7 @@ long replay_output(Call& c, const Buffers& buffers) {
     position = log.read_varint();
   }
   long result = replay_result(c);
-  if (!shown || result <= 0) return result;
+  if (!shown || result <= 0 || (g.stage.header().flags & stage::kFlagNoOutput)) return result;
   u64 at = position;
   each_part(buffers, (u64)result, [&](u64 base, u64 n) {
     for (u64 done = 0; done < n;) {

@@ -213,9 +213,19 @@ u64 Log::read_word64() {
 const char* Log::read_payload(u64 n) {
   if (!n) return "";  // a stream without data is not mapped at all
   if (data.end - data.at < n) return nullptr;
+  if (load(*data_ready) < data.at + n) await_data(data.at + n);
   const char* bytes = data.base + data.at;
   data.at += n;
   return bytes;
+}
+
+void Log::await_data(u64 end) {
+  auto& futex = g.stage.header().feed_futex;
+  for (;;) {
+    u32 seen = load(futex);
+    if (load(*data_ready) >= end) return;
+    futex_wait(futex, seen);
+  }
 }
 
 }  // namespace pastcone::runtime

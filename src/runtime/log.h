@@ -36,6 +36,7 @@ struct Window {
 
 struct Log {
   Window events, data;
+  const u64* data_ready;  ///< replay: the director fills the data stream while we run
   u64 event_count;   ///< events so far
   Hash hash;
   i64 clocks[12];    ///< last reading of each clock, ns
@@ -67,6 +68,7 @@ struct Log {
   i64 read_zigzag() { u64 v = read_varint(); return (i64)(v >> 1) ^ -(i64)(v & 1); }
   u64 read_word64();
   const char* read_payload(u64 n);   ///< n bytes of the data stream, or nullptr if there are fewer
+  void await_data(u64 end);
 };
 
 // record: chunks of `live`

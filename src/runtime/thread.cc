@@ -99,8 +99,9 @@ void map_feed(Thread& t) {
   Log& log = t.log;
   log.events.end = slot.events_size;
   log.data.end = slot.data_size;
-  log.events.base = (char*)far_map(slot.events_size, kProtRead, kMapPrivate, fd, slot.events_offset);
-  log.data.base = (char*)far_map(slot.data_size, kProtRead, kMapPrivate, fd, slot.data_offset);
+  log.data_ready = &slot.data_ready;
+  log.events.base = (char*)far_map(slot.events_size, kProtRead, kMapShared, fd, slot.events_offset);
+  log.data.base = (char*)far_map(slot.data_size, kProtRead, kMapShared, fd, slot.data_offset);
   if (!log.events.base) log.events.at = log.events.end = 0;
   if (!log.data.base) log.data.at = log.data.end = 0;
   t.next_event = &slot.event;

@@ -12,7 +12,6 @@
 namespace pastcone::stage {
 
 inline constexpr uint32_t kMagic = 0x47545350;  // "PSTG"
-inline constexpr uint32_t kVersion = 1;
 
 enum class Mode : uint32_t { kRecord = 1, kReplay = 2 };
 
@@ -31,6 +30,7 @@ inline constexpr uint32_t kMaxTurnGaps = 1 << 16;    // replay only
 inline constexpr uint32_t kFlagNoDispatch = 1;  ///< Syscall User Dispatch is not used: all sites are patched or trapped
 inline constexpr uint32_t kFlagNoPatch = 2;     ///< patch nothing: everything through Syscall User Dispatch
 inline constexpr uint32_t kFlagListCalls = 4;   ///< for developers: every call goes into /tmp/pastcone-calls.*, as text
+inline constexpr uint32_t kFlagNoOutput = 8;    ///< replay: nobody wants to see what the program prints
 
 /// Replay: a place where a thread is to stop once its registers and some words of memory have given values, which may take
 /// millions of passes. The director writes the code that compares them, since the runtime cannot take instructions apart.
@@ -87,7 +87,7 @@ struct Header {
   uint32_t give_up;         ///< set by the director: every waiting thread ends
   uint32_t file_requests;   ///< record: counts files asked for
   uint32_t turn_gaps;       ///< how many TurnGap there are
-  uint32_t replay_pad;
+  uint32_t feed_futex;      ///< woken when ThreadSlot::data_ready of some thread has grown
   uint64_t output_done;     ///< replay: number of output records written
   uint64_t store_blocks;    ///< entries of the store's table
   uint64_t store_size;
@@ -141,6 +141,7 @@ enum class ProcessState : uint32_t { kNone = 0, kForking = 1, kRunning = 2, kExe
 struct ThreadSlot {
   uint64_t events_offset, events_size;
   uint64_t data_offset, data_size;
+  uint64_t data_ready; ///< so much of it is there by now
   uint32_t process, thread;
   uint32_t state;      ///< ThreadState
   uint32_t wait_kind;  ///< WaitKind

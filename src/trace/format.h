@@ -7,7 +7,7 @@
 
 namespace pastcone::format {
 
-inline constexpr uint16_t kVersion = 2;
+inline constexpr uint16_t kVersion = 3;
 
 // --- streams and chunks -------------------------------------------------------------------------------------------
 // Every thread writes two streams: its events, and the bulk bytes (payloads) that some events refer to, in order.
@@ -39,8 +39,9 @@ static_assert(sizeof(ChunkHeader) == 64);
 inline constexpr uint32_t kChunkRoom = kChunkSize - sizeof(ChunkHeader);
 
 // --- trace.pack ----------------------------------------------------------------------------------------------------
-// PackHeader, then records. A record is a RecordHeader and one zstd frame; the frame's content is a sequence of
-// (ChunkHeader, used bytes). Append-only: a torn tail is ignored, what is before it stands.
+// PackHeader, then records. A record is a RecordHeader and two zstd frames: its table, the ChunkHeaders, so that one can know
+// what is where without unpacking it all; and the used bytes of these chunks, one after the other. Append-only: a torn tail is
+// ignored, what is before it stands.
 
 struct PackHeader {
   char magic[8];  ///< "PASTCONE"
@@ -53,14 +54,16 @@ inline constexpr char kPackMagic[8] = {'P', 'A', 'S', 'T', 'C', 'O', 'N', 'E'};
 
 struct RecordHeader {
   uint32_t magic;       ///< kRecordMagic
-  uint32_t packed;      ///< bytes of the zstd frame that follows
-  uint32_t raw;         ///< bytes it unpacks to, at most kMaxRecordRaw
-  uint32_t chunks;      ///< how many chunks are in it
-  uint64_t checksum;    ///< xxh64 of the frame, seeded with `raw`
+  uint32_t chunks;      ///< how many chunks are in it, at most kMaxRecordChunks
+  uint32_t table;       ///< bytes of the table's frame
+  uint32_t packed;      ///< bytes of the other frame
+  uint32_t raw;         ///< bytes that one unpacks to, at most kMaxRecordRaw
+  uint32_t frame_checksum;  ///< of the other frame: the low half of its xxh64. Its content has the chunks' checksums
+  uint64_t checksum;    ///< xxh64 of the table's frame, seeded with `raw`
 };
-static_assert(sizeof(RecordHeader) == 24);
+static_assert(sizeof(RecordHeader) == 32);
 inline constexpr uint32_t kRecordMagic = 0x43524350;  // "PCRC"
-inline constexpr uint32_t kMaxRecordRaw = 4 * 1024 * 1024;
+inline constexpr uint32_t kMaxRecordRaw = 4 * 1024 * 1024, kMaxRecordChunks = 1024;
 
 // --- items of the event stream ----------------------------------------------------------------------------------------
 // varint: LEB128, at most 10 bytes. zigzag: a varint of (n << 1) ^ (n >> 63). check: one byte of the thread's

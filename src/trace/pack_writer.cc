@@ -4,6 +4,7 @@
 #include <unistd.h>
 #include <zstd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -16,13 +17,16 @@ namespace {
 
 constexpr int kLevel = 3;
 
-template <typename T>
-void append_struct(Bytes& out, const T& value) {
-  auto* start = reinterpret_cast<const uint8_t*>(&value);
-  out.insert(out.end(), start, start + sizeof value);
+/// Compresses to the end of `out`; gives the size of the frame.
+Result<uint32_t> append_frame(ZSTD_CCtx* context, ByteView raw, Bytes& out) {
+  size_t before = out.size();
+  out.resize(before + ZSTD_compressBound(raw.size()));
+  size_t size =
+      ZSTD_compressCCtx(context, out.data() + before, out.size() - before, raw.data(), raw.size(), kLevel);
+  if (ZSTD_isError(size)) return fail("cannot compress a record: {}", ZSTD_getErrorName(size));
+  out.resize(before + size);
+  return static_cast<uint32_t>(size);
 }
-
-size_t raw_size(const PackedChunk& chunk) { return sizeof chunk.header + chunk.bytes.size(); }
 
 }  // namespace
 
@@ -47,9 +51,10 @@ Result<PackWriter> PackWriter::create(const Path& directory) {
 Status PackWriter::append(std::span<const PackedChunk> chunks) {
   while (!chunks.empty()) {
     size_t count = 0, raw = 0;
-    while (count < chunks.size() && raw + raw_size(chunks[count]) <= format::kMaxRecordRaw) {
+    while (count < std::min<size_t>(chunks.size(), format::kMaxRecordChunks) &&
+           raw + chunks[count].bytes.size() <= format::kMaxRecordRaw) {
       CHECK(chunks[count].bytes.size() <= format::kChunkRoom);
-      raw += raw_size(chunks[count++]);
+      raw += chunks[count++].bytes.size();
     }
     TRY_STATUS(append_record(chunks.first(count)));
     chunks = chunks.subspan(count);
@@ -59,28 +64,27 @@ Status PackWriter::append(std::span<const PackedChunk> chunks) {
 
 Status PackWriter::append_record(std::span<const PackedChunk> chunks) {
   raw_.clear();
+  table_.clear();
   for (const PackedChunk& chunk : chunks) {
     format::ChunkHeader header = chunk.header;
     header.used = static_cast<uint32_t>(chunk.bytes.size());
     header.checksum = xxh64(chunk.bytes);
-    append_struct(raw_, header);
+    auto* start = reinterpret_cast<const uint8_t*>(&header);
+    table_.insert(table_.end(), start, start + sizeof header);
     raw_.insert(raw_.end(), chunk.bytes.begin(), chunk.bytes.end());
   }
   format::RecordHeader record{};
-  packed_.resize(sizeof record + ZSTD_compressBound(raw_.size()));
-  uint8_t* frame = packed_.data() + sizeof record;
-  size_t size = ZSTD_compressCCtx(context_.get(), frame, packed_.size() - sizeof record, raw_.data(),
-                                  raw_.size(), kLevel);
-  if (ZSTD_isError(size)) return fail("cannot compress a record: {}", ZSTD_getErrorName(size));
-
+  packed_.assign(sizeof record, 0);
   record.magic = format::kRecordMagic;
-  record.packed = static_cast<uint32_t>(size);
-  record.raw = static_cast<uint32_t>(raw_.size());
   record.chunks = static_cast<uint32_t>(chunks.size());
-  record.checksum = xxh64(ByteView(frame, size), record.raw);
+  record.table = TRY(append_frame(context_.get(), table_, packed_));
+  record.packed = TRY(append_frame(context_.get(), raw_, packed_));
+  record.raw = static_cast<uint32_t>(raw_.size());
+  record.checksum = xxh64(ByteView(packed_).subspan(sizeof record, record.table), record.raw);
+  record.frame_checksum = static_cast<uint32_t>(xxh64(ByteView(packed_).last(record.packed)));
   std::memcpy(packed_.data(), &record, sizeof record);
 
-  Status written = write_all(fd_.get(), ByteView(packed_.data(), sizeof record + size), path_);
+  Status written = write_all(fd_.get(), packed_, path_);
   if (!written) {  // a torn record would hide all that come after it
     auto end = static_cast<off_t>(bytes_written_);
     if (ftruncate(fd_.get(), end) != 0 || lseek(fd_.get(), end, SEEK_SET) != end) {
@@ -88,7 +92,7 @@ Status PackWriter::append_record(std::span<const PackedChunk> chunks) {
     }
     return written;
   }
-  bytes_written_ += sizeof record + size;
+  bytes_written_ += packed_.size();
   return {};
 }
 

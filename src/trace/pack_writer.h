@@ -46,7 +46,7 @@ class PackWriter {
   Path path_;
   std::unique_ptr<ZSTD_CCtx_s, FreeContext> context_;
   uint64_t bytes_written_ = 0;
-  Bytes raw_, packed_;  ///< kept from record to record
+  Bytes raw_, table_, packed_;  ///< kept from record to record
 };
 
 }  // namespace pastcone

@@ -53,7 +53,7 @@ Recording::Recording(Recording&&) noexcept = default;
 Recording& Recording::operator=(Recording&&) noexcept = default;
 Recording::~Recording() = default;
 
-Result<Recording> Recording::open(const Path& directory) {
+Result<Recording> Recording::open(const Path& directory, Check check) {
   Recording recording;
   recording.directory_ = directory;
   recording.manifest_ = TRY(read_manifest(directory));
@@ -74,7 +74,7 @@ Result<Recording> Recording::open(const Path& directory) {
   ByteView pack = recording.mapped_pack_.bytes();
   recording.growing_ = recording.live_.changing || pack.size() != size_before;
   recording.files_ = TRY(FileTable::read(directory, recording.damage_));
-  auto indexed = recording.index(pack);
+  auto indexed = recording.index(pack, check);
   if (!indexed) return fail("cannot read the recording {}: {}", directory.native(), indexed.error().message);
   return recording;
 }
@@ -84,7 +84,7 @@ Result<Recording> Recording::from_bytes(const RecordingBytes& bytes) {
   recording.manifest_ = TRY(Manifest::parse(bytes.manifest));
   recording.live_ = snapshot_live(bytes.live);
   recording.files_ = FileTable::parse(bytes.files, recording.damage_);
-  TRY_STATUS(recording.index(bytes.pack));
+  TRY_STATUS(recording.index(bytes.pack, Check::kAll));
   return recording;
 }
 
@@ -98,7 +98,7 @@ bool Recording::pack_is_whole() const {
   return complete() || (manifest_.state == Manifest::State::kIncomplete && manifest_.pack_bytes);
 }
 
-Status Recording::index(ByteView pack) {
+Status Recording::index(ByteView pack, Check check) {
   pack_bytes_ = pack.size();
   if (pack_is_whole() && pack.size() < sizeof(format::PackHeader)) {
     return fail("its {} is empty; it cannot be repaired", kPackName);
@@ -109,7 +109,7 @@ Status Recording::index(ByteView pack) {
   pack_ = std::make_unique<PackReader>(TRY(PackReader::open(pack)));
   bool too_many = false;
   pack_->scan(
-      pack_is_whole(),
+      check, pack_is_whole(),
       [&](uint32_t record, const format::ChunkHeader& header, uint32_t offset) {
         too_many = !add_chunk(header, record, offset);
         return !too_many;
@@ -182,7 +182,8 @@ void Recording::add_sizes(const StreamIndex& stream, StreamBytes& sizes) const {
       sizes.live += chunk.used;
     } else {
       const PackReader::Record& record = pack_->records()[chunk.record];
-      sizes.packed += (sizeof(format::ChunkHeader) + chunk.used) * uint64_t{record.packed} / record.raw;
+      sizes.packed += record.table / record.chunks;
+      if (record.raw > 0) sizes.packed += chunk.used * uint64_t{record.packed} / record.raw;
     }
   }
 }

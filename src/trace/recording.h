@@ -66,7 +66,7 @@ struct RecordingBytes {
 
 class Recording {
  public:
-  static Result<Recording> open(const Path& directory);
+  static Result<Recording> open(const Path& directory, Check check = Check::kAll);
   /// The bytes must outlive the recording.
   static Result<Recording> from_bytes(const RecordingBytes& bytes);
 
@@ -101,7 +101,7 @@ class Recording {
   Recording() = default;
   /// The recorder wrote it to its end, so that anything missing is damage.
   bool pack_is_whole() const;
-  Status index(ByteView pack);
+  Status index(ByteView pack, Check check);
   /// False if there are more chunks than a recording can have.
   bool add_chunk(const format::ChunkHeader& header, uint32_t record, uint64_t offset);
   void order_chunks();
