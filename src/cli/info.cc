@@ -82,7 +82,8 @@ Json to_json(const Info& info) {
   json["kinds"] = Json::object();
   for (const KindCount& count : statistics.kinds) json["kinds"][count.kind] = count.events;
   json["streams"] = {{"events", stream_json(info.recording.stream_bytes(format::Stream::kEvents))},
-                     {"data", stream_json(info.recording.stream_bytes(format::Stream::kData))}};
+                     {"data", stream_json(info.recording.stream_bytes(format::Stream::kData))},
+                     {"locks", stream_json(info.recording.stream_bytes(format::Stream::kLocks))}};
   json["channels"] = {
       {"count", statistics.channels}, {"sent", statistics.sent}, {"received", statistics.received}};
   json["output_writes"] = statistics.output;
@@ -130,6 +131,9 @@ void print(const Info& info) {
                            count_text(info.kept_files), size_text(info.kept_bytes)));
   print_stream("events", info.recording.stream_bytes(format::Stream::kEvents), statistics.events);
   print_stream("data", info.recording.stream_bytes(format::Stream::kData), 0);
+  if (info.recording.manifest().parallel) {
+    print_stream("locks", info.recording.stream_bytes(format::Stream::kLocks), 0);
+  }
   fmt::print("\n{:>14}  events\n", count_text(statistics.events));
   for (const KindCount& count : statistics.kinds)
     fmt::print("{:>14}  {}\n", count_text(count.events), count.kind);

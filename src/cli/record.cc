@@ -20,7 +20,7 @@ constexpr int kUsage = 2;
 constexpr int kNotRun = 125;  // as env, timeout and nohup have it: our fault, not the command's
 
 struct Options {
-  std::string output, max_size;
+  std::string output, max_size, threads = "serial";
   bool no_patch = false, no_dispatch = false, quiet = false;
   std::vector<std::string> command;
 };
@@ -82,6 +82,11 @@ Result<int> run(const Options& given) {
     }
     options.max_size = *size;
   }
+  options.parallel = given.threads == "parallel";
+  if (options.parallel && given.no_patch) {
+    print_error("--threads=parallel needs patched libraries; leave out --no-patch");
+    return kUsage;
+  }
   options.patch = !given.no_patch;
   options.dispatch = !given.no_dispatch;
   if (auto program = record::find_program(options.command); !program) {
@@ -113,6 +118,12 @@ void add_record(Program& program) {
       .add_option("--max-size", options->max_size,
                   "stop recording at this size (500K, 64M, 2G); the command goes on")
       ->type_name("SIZE");
+  record
+      .add_option("--threads", options->threads,
+                  "serial: one thread of a process at a time, exact for every program; parallel: by the order of locks, for "
+                  "programs without data races")
+      ->type_name("MODE")
+      ->check(CLI::IsMember({"serial", "parallel"}));
   record.add_flag("--no-patch", options->no_patch,
                   "catch every call by Syscall User Dispatch: slow, changes no code");
   record.add_flag("--no-dispatch", options->no_dispatch,

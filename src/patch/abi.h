@@ -21,6 +21,10 @@
 // the flags are loaded on return. So it may use these as it likes, but must keep the vector registers. It
 // must not assume that the direction flag is clear.
 //
+// A hooked function starts with a jump to the runtime's function of that number in the table at kHookTable, which has the same
+// arguments and gives the same result. The trampoline holds what stood there and goes on behind it, for the runtime to call: the
+// hook table of a segment says where.
+//
 // A trapped site starts with int3; the rest of its instruction is nops. The trap table says what stood there.
 #pragma once
 
@@ -32,6 +36,8 @@ namespace pastcone::patch {
 inline constexpr uint64_t kRuntimeBase = 0x200000000000;
 inline constexpr uint64_t kSyscallEntry = kRuntimeBase + 0x1000;
 inline constexpr uint64_t kInstructionEntry = kRuntimeBase + 0x1040;
+
+inline constexpr uint64_t kHookTable = kRuntimeBase + 0x1080;
 
 /// Trampolines lie this far below the page at which their executable segment starts, so that jumps are the
 /// same for every load address.
@@ -89,6 +95,12 @@ struct TrapEntry {
   Descriptor descriptor;
 };
 
+/// One hooked function.
+struct HookEntry {
+  uint32_t hook;        ///< its number: hooks.h
+  uint32_t trampoline;  ///< offset from trampoline_vaddr: calling it is calling the function as it was
+};
+
 /// What the code in a trampoline, from here to the next entry, stands for: one instruction of the file. Sorted by
 /// `trampoline`. Who unwinds the stack goes on at `original`, where the file's own tables are right.
 struct TrampolineOrigin {
@@ -112,10 +124,12 @@ struct PatchedSegment {
   uint64_t trap_count;
   uint64_t origin_offset;  ///< TrampolineOrigin, so many
   uint64_t origin_count;
+  uint64_t hook_offset;
+  uint64_t hook_count;
 };
 
 inline constexpr uint64_t kPatchMagic = 0x4843544150545350;  // "PSTPATCH"
-inline constexpr uint32_t kPatchVersion = 2;
+inline constexpr uint32_t kPatchVersion = 3;
 inline constexpr uint32_t kFlagAllTrapped = 1;  ///< every syscall site that was found is patched or trapped
 
 /// The last bytes of a patched file.
@@ -130,6 +144,6 @@ struct PatchTrailer {
 };
 
 static_assert(sizeof(SavedRegisters) == 136 && sizeof(TrapEntry) == 8 && sizeof(TrampolineOrigin) == 8);
-static_assert(sizeof(PatchedSegment) == 80 && sizeof(PatchTrailer) == 352);
+static_assert(sizeof(PatchedSegment) == 96 && sizeof(PatchTrailer) == 416);
 
 }  // namespace pastcone::patch

@@ -55,4 +55,17 @@ tl::expected<Displacement, const char*> displace(std::span<const Instruction> co
   return forward;  // its reason is the more telling one
 }
 
+tl::expected<Displacement, const char*> displace_entry(std::span<const Instruction> code,
+                                                       const CodeAddresses& targets) {
+  size_t count = 0;
+  for (; count == 0 || code[count - 1].end() - code[0].address < kJumpSize; ++count) {
+    if (count == code.size()) return tl::unexpected(kNoRoom);
+    if (code[count].is_site) return tl::unexpected(kOtherSite);
+    if (!can_move(code[count]) || !code[count].falls_through()) return tl::unexpected(kUnmovable);
+  }
+  uint64_t start = code[0].address, end = code[count - 1].end();
+  if (targets.any_in(start + 1, end)) return tl::unexpected(kTarget);
+  return Displacement{start, end, code.first(count), {}, {}, true};
+}
+
 }  // namespace pastcone::patch

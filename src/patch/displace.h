@@ -37,4 +37,8 @@ struct Displacement {
 tl::expected<Displacement, const char*> displace(std::span<const Instruction> code, size_t site,
                                                  const CodeAddresses& targets, uint64_t free_from);
 
+/// The same at the start of a function: there is no site, all of the group is `before`.
+tl::expected<Displacement, const char*> displace_entry(std::span<const Instruction> code,
+                                                       const CodeAddresses& targets);
+
 }  // namespace pastcone::patch

@@ -99,22 +99,32 @@ void ElfImage::read_sections() {
     return slice(sections[index].sh_offset, sections[index].sh_size).value_or(ByteView{});
   };
   ByteView section_names = contents(header.e_shstrndx);
+  ByteView versions;
+  for (uint32_t i = 0; i < sections.size(); ++i) {
+    if (sections[i].sh_type == SHT_GNU_versym) versions = contents(i);
+  }
   for (uint32_t i = 0; i < sections.size(); ++i) {
     const Elf64_Shdr& section = sections[i];
     if (section.sh_type == SHT_SYMTAB || section.sh_type == SHT_DYNSYM) {
-      read_symbols(contents(i), contents(section.sh_link));
+      read_symbols(contents(i), contents(section.sh_link), versions, section.sh_type == SHT_DYNSYM);
     } else if (name_at(section_names, section.sh_name) == ".eh_frame" && section.sh_type != SHT_NOBITS) {
       eh_frame_section_ = section.sh_addr;
     }
   }
 }
 
-void ElfImage::read_symbols(ByteView table, ByteView names) {
+void ElfImage::read_symbols(ByteView table, ByteView names, ByteView versions, bool exported) {
+  constexpr uint16_t kHiddenVersion = 0x8000;
+  size_t index = 0;
   for_each_entry<Elf64_Sym>(table, [&](const Elf64_Sym& s) {
+    size_t at = sizeof(uint16_t) * index++;
+    bool older = at + sizeof(uint16_t) <= versions.size() &&
+                 (read_struct<uint16_t>(versions.subspan(at)) & kHiddenVersion) != 0;
     auto type = ELF64_ST_TYPE(s.st_info);
     bool is_function = type == STT_FUNC || type == STT_GNU_IFUNC;
     if (s.st_shndx == SHN_UNDEF || s.st_shndx == SHN_ABS || (!is_function && type != STT_NOTYPE)) return;
-    symbols_.push_back({name_at(names, s.st_name), s.st_value, s.st_size, is_function});
+    symbols_.push_back({name_at(names, s.st_name), s.st_value, s.st_size, is_function,
+                        exported && !older && ELF64_ST_BIND(s.st_info) != STB_LOCAL});
   });
 }
 

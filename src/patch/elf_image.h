@@ -36,6 +36,7 @@ struct Symbol {
   uint64_t address = 0;
   uint64_t size = 0;
   bool is_function = false;
+  bool is_exported = false;  ///< what a program gets that asks for this name today: no symbol of an older version
 };
 
 class ElfImage {
@@ -65,7 +66,7 @@ class ElfImage {
   explicit ElfImage(ByteView file) : file_(file) {}
   Status read_segments();
   void read_sections();
-  void read_symbols(ByteView table, ByteView names);
+  void read_symbols(ByteView table, ByteView names, ByteView versions, bool exported);
   std::optional<ByteView> slice(uint64_t offset, uint64_t size) const;
 
   ByteView file_;

@@ -10,6 +10,7 @@
 #include "pastcone/patch/elf_image.h"
 #include "pastcone/patch/exempt.h"
 #include "pastcone/patch/functions.h"
+#include "pastcone/patch/hooked.h"
 #include "pastcone/patch/sites.h"
 #include "pastcone/patch/targets.h"
 #include "pastcone/patch/trampoline.h"
@@ -55,6 +56,8 @@ ByteView as_raw(const T& value) {
 struct Analysis {
   FoundSites sites;
   CodeAddresses targets;
+  std::vector<HookedFunction> hooked;
+  std::vector<SitePiece> hooked_pieces;  ///< their code; empty where nothing is known about it
 };
 
 /// Exceptions enter a function at its landing pads.
@@ -68,12 +71,17 @@ void add_landing_pads(const ElfImage& image, std::span<const Frame> frames, Anal
   }
 }
 
-Analysis analyse(const ElfImage& image) {
+Analysis analyse(const ElfImage& image, bool hooks) {
   std::vector<Frame> frames = read_frames(image);
   std::ranges::sort(frames, {}, &Frame::start);
   std::vector<Piece> pieces = find_pieces(image, frames);
-  Analysis analysis{find_sites(image, pieces), CodeAddresses(image)};
-  if (!analysis.sites.pieces.empty()) {  // else no need to look at all code
+  Analysis analysis{find_sites(image, pieces), CodeAddresses(image), {}, {}};
+  if (hooks) analysis.hooked = find_hooked(image);
+  for (const HookedFunction& function : analysis.hooked) {
+    auto piece = std::ranges::find(pieces, function.address, &Piece::start);
+    analysis.hooked_pieces.push_back(piece == pieces.end() ? SitePiece() : decode_piece(image, *piece));
+  }
+  if (!analysis.sites.pieces.empty() || !analysis.hooked.empty()) {  // else no need to look at all code
     analysis.targets = find_targets(image, pieces);
     add_landing_pads(image, frames, analysis);
   }
@@ -88,12 +96,15 @@ class Patcher {
   PatchedBytes run();
 
  private:
-  void patch_segment(const Segment& segment, std::span<const SitePiece> pieces, const CodeAddresses& targets);
+  void patch_segment(const Segment& segment, std::span<const SitePiece> pieces, const Analysis& analysis);
+  void hook_functions(const Segment& segment, const Analysis& analysis, TrampolineArea& area,
+                      std::vector<HookEntry>& hooks);
   bool try_jump(const SitePiece& piece, size_t index, const CodeAddresses& targets, TrampolineArea& area,
                 Site& site);
   bool try_trap(const Instruction& instruction, uint64_t segment_page, std::vector<TrapEntry>& traps,
                 Site& site);
-  void append_segment(const Segment& segment, TrampolineArea& area, const std::vector<TrapEntry>& traps);
+  void append_segment(const Segment& segment, TrampolineArea& area, const std::vector<TrapEntry>& traps,
+                      const std::vector<HookEntry>& hooks);
   void append_trailer();
   void append(ByteView bytes) { contents_.insert(contents_.end(), bytes.begin(), bytes.end()); }
   uint64_t file_offset(uint64_t address) const;
@@ -102,6 +113,7 @@ class Patcher {
   const ElfImage& image_;
   PatchOptions options_;
   Exemptions exemptions_{image_};
+  std::vector<Displacement> hooked_;  // what of the code belongs to hooks
   uint64_t free_from_ = 0;  // code before it belongs to the last site that became a jump
   uint64_t low_trampolines_ = kLowTrampolines;
   Bytes contents_;
@@ -110,9 +122,9 @@ class Patcher {
 };
 
 PatchedBytes Patcher::run() {
-  Analysis analysis = analyse(image_);
+  Analysis analysis = analyse(image_, options_.hooks);
   report_.unexamined = analysis.sites.unexamined;
-  if (analysis.sites.pieces.empty()) return {std::move(report_), {}};
+  if (analysis.sites.pieces.empty() && analysis.hooked.empty()) return {std::move(report_), {}};
 
   append(image_.file());
   std::span<const SitePiece> rest = analysis.sites.pieces;
@@ -121,36 +133,67 @@ PatchedBytes Patcher::run() {
     auto outside =
         std::ranges::find_if(rest, [&](const SitePiece& p) { return !segment.holds(p.piece.start); });
     auto count = static_cast<size_t>(outside - rest.begin());
-    patch_segment(segment, rest.first(count), analysis.targets);
+    patch_segment(segment, rest.first(count), analysis);
     rest = rest.subspan(count);
   }
   append_trailer();
-  report_.needed = report_.patched + report_.trapped > 0;
+  report_.needed = report_.patched + report_.trapped + report_.hooked.size() > 0;
   if (!report_.needed) contents_.clear();
   return {std::move(report_), std::move(contents_)};
 }
 
 void Patcher::patch_segment(const Segment& segment, std::span<const SitePiece> pieces,
-                            const CodeAddresses& targets) {
+                            const Analysis& analysis) {
   uint64_t page = page_floor(segment.vaddr);
   bool is_low = image_.is_fixed() && page < kLowTrampolines + kTrampolineDistance;
   Placement place = is_low ? place_low(image_, low_trampolines_) : place_at_distance(image_, segment);
   TrampolineArea area(place.address, place.capacity);
   std::vector<TrapEntry> traps;
+  std::vector<HookEntry> hooks;
+  hook_functions(segment, analysis, area, hooks);
   for (const SitePiece& piece : pieces) {
     for (size_t index : piece.sites) {
       const Instruction& instruction = piece.code[index];
       Site site{.offset = file_offset(instruction.address),
                 .address = instruction.address,
                 .kind = instruction.kind()};
-      site.patched = try_jump(piece, index, targets, area, site);
+      site.patched = try_jump(piece, index, analysis.targets, area, site);
       site.trapped = !site.patched && try_trap(instruction, page, traps, site);
       ++(site.patched ? report_.patched : site.trapped ? report_.trapped : report_.left);
       report_.sites.push_back(site);
     }
   }
-  append_segment(segment, area, traps);
+  append_segment(segment, area, traps, hooks);
   if (is_low) low_trampolines_ += trailer_.segments[trailer_.segment_count - 1].trampoline_size;
+}
+
+void Patcher::hook_functions(const Segment& segment, const Analysis& analysis, TrampolineArea& area,
+                             std::vector<HookEntry>& hooks) {
+  for (size_t i = 0; i < analysis.hooked.size(); ++i) {
+    const HookedFunction& function = analysis.hooked[i];
+    const SitePiece& piece = analysis.hooked_pieces[i];
+    if (!segment.holds(function.address)) continue;
+    if (function.untouched) {
+      hooks.push_back({static_cast<uint32_t>(function.hook), static_cast<uint32_t>(function.address - area.address())});
+      continue;
+    }
+    auto group = displace_entry(piece.code, analysis.targets);
+    if (!group && function.replaced && piece.piece.limit - piece.piece.start >= kJumpSize) {
+      group = Displacement{function.address, function.address + kJumpSize, {}, {}, {}, false};
+    }
+    if (piece.doubt != nullptr) group = tl::unexpected(piece.doubt);
+    std::optional<TrampolineArea::Entry> entry;
+    if (group) entry = area.add_hook(*group, image_.from(group->start), function.hook);
+    if (!entry) {
+      const char* why = group ? "the trampoline is out of reach" : group.error();
+      report_.not_hooked.push_back(fmt::format("{}: {}", function.name, why));
+      continue;
+    }
+    write_jump(text(group->start), *group, entry->jump);
+    hooked_.push_back(*group);
+    hooks.push_back({static_cast<uint32_t>(function.hook), static_cast<uint32_t>(entry->original - area.address())});
+    report_.hooked.push_back(function.hook);
+  }
 }
 
 /// Makes the site a jump, or sets the reason why not.
@@ -164,6 +207,12 @@ bool Patcher::try_jump(const SitePiece& piece, size_t index, const CodeAddresses
   if (!group) {
     site.reason = group.error();
     return false;
+  }
+  for (const Displacement& hook : hooked_) {
+    if (group->start < hook.end && hook.start < group->end) {
+      site.reason = "no room: its function is hooked";
+      return false;
+    }
   }
   auto trampoline = area.add(*group, image_.from(group->start));
   if (!trampoline) {
@@ -192,7 +241,7 @@ bool Patcher::try_trap(const Instruction& instruction, uint64_t segment_page, st
 }
 
 void Patcher::append_segment(const Segment& segment, TrampolineArea& area,
-                             const std::vector<TrapEntry>& traps) {
+                             const std::vector<TrapEntry>& traps, const std::vector<HookEntry>& hooks) {
   PatchedSegment& entry = trailer_.segments[trailer_.segment_count++];
   entry.vaddr = page_floor(segment.vaddr);
   entry.offset = page_floor(segment.offset);
@@ -208,6 +257,9 @@ void Patcher::append_segment(const Segment& segment, TrampolineArea& area,
   entry.trap_offset = contents_.size();
   entry.trap_count = traps.size();
   for (const TrapEntry& trap : traps) append(as_raw(trap));
+  entry.hook_offset = contents_.size();
+  entry.hook_count = hooks.size();
+  for (const HookEntry& hook : hooks) append(as_raw(hook));
   entry.origin_offset = contents_.size();
   entry.origin_count = area.origins().size();
   for (const TrampolineArea::Origin& origin : area.origins()) {

@@ -13,18 +13,22 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "pastcone/base/bytes.h"
 #include "pastcone/base/files.h"
 #include "pastcone/base/result.h"
 #include "pastcone/patch/abi.h"
+#include "pastcone/patch/hooks.h"
 
 namespace pastcone::patch {
 
 struct PatchOptions {
   /// Also make traps of the syscall sites that cannot be jumps: for kernels without Syscall User Dispatch.
   bool traps = false;
+  /// Also hook the functions of hooks.h.
+  bool hooks = false;
 };
 
 /// One instruction that was found, and what became of it.
@@ -47,6 +51,8 @@ struct PatchReport {
   /// Byte patterns outside known functions that could be such an instruction, or just data: not looked at.
   size_t unexamined = 0;
   std::vector<Site> sites;  ///< in order of address
+  std::vector<Hook> hooked;
+  std::vector<std::string> not_hooked;  ///< functions that should have been
 };
 
 /// Writes the patched copy of `input` to `output`, atomically, with mode 0644; or nothing, if none is needed.

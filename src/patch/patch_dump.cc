@@ -42,6 +42,8 @@ void print(const PatchReport& report, bool all) {
     if (!all && site.patched) continue;
     fmt::print("{:#10x}  {:8} {}\n", site.address, kind_name(site.kind), outcome(site));
   }
+  for (const std::string& name : report.not_hooked) fmt::print("not hooked: {}\n", name);
+  if (!report.hooked.empty()) fmt::print("{} functions hooked\n", report.hooked.size());
   for (const auto& [what, count] : counts) fmt::print("{:6} {}\n", count, what);
   fmt::print("{} sites: {} patched, {} trapped, {} left; {} patterns outside known functions\n",
              report.sites.size(), report.patched, report.trapped, report.left, report.unexamined);
@@ -59,13 +61,15 @@ int run(const std::vector<std::string_view>& arguments) {
   for (std::string_view argument : arguments) {
     if (argument == "--traps")
       options.traps = true;
+    else if (argument == "--hooks")
+      options.hooks = true;
     else if (argument == "--all")
       all = true;
     else
       files.emplace_back(argument);
   }
   if (files.empty() || files.size() > 2) {
-    fmt::print(stderr, "usage: patch_dump [--traps] [--all] FILE [OUTPUT]\n");
+    fmt::print(stderr, "usage: patch_dump [--traps] [--hooks] [--all] FILE [OUTPUT]\n");
     return 2;
   }
   auto start = std::chrono::steady_clock::now();

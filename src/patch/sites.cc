@@ -66,6 +66,8 @@ uint64_t decode_continuation(const ElfImage& image, const Piece& piece, std::spa
   return end;
 }
 
+}  // namespace
+
 SitePiece decode_piece(const ElfImage& image, const Piece& piece) {
   SitePiece result{.piece = piece, .code = {}, .sites = {}};
   auto keep = [&](const Instruction& instruction) {
@@ -81,8 +83,6 @@ SitePiece decode_piece(const ElfImage& image, const Piece& piece) {
   decode_padding(image, result.piece, result.code);
   return result;
 }
-
-}  // namespace
 
 FoundSites find_sites(const ElfImage& image, const std::vector<Piece>& pieces) {
   FoundSites found;

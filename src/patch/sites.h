@@ -24,6 +24,7 @@ struct FoundSites {
   size_t unexamined = 0;  ///< opcode bytes outside all pieces
 };
 
+SitePiece decode_piece(const ElfImage& image, const Piece& piece);
 FoundSites find_sites(const ElfImage& image, const std::vector<Piece>& pieces);
 
 }  // namespace pastcone::patch

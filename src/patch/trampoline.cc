@@ -43,6 +43,30 @@ std::optional<uint64_t> TrampolineArea::add(const Displacement& group, ByteView 
   return std::nullopt;
 }
 
+std::optional<TrampolineArea::Entry> TrampolineArea::add_hook(const Displacement& group, ByteView text, Hook hook) {
+  size_t old_size = code_.size(), old_origins = origins_.size();
+  code_.resize((old_size + kAlignment - 1) / kAlignment * kAlignment, kInt3);
+  Entry entry{here(), 0};
+  reachable_ = fits(static_cast<int64_t>(entry.jump - (group.start + kJumpSize)));
+  origins_.push_back({here(), group.start});
+  put({0x49, 0xbb});  // movabs $slot,%r11
+  put_u64(kHookTable + sizeof(uint64_t) * static_cast<uint64_t>(hook));
+  put({0x41, 0xff, 0x23});  // jmp *(%r11)
+  code_.resize((code_.size() + kAlignment - 1) / kAlignment * kAlignment, kInt3);
+  entry.original = here();
+  put_all_moved(group.before, group, text);
+  if (group.falls_through) {
+    origins_.push_back({here(), group.end});
+    put_jump(group.end);
+  } else {
+    put({0x0f, 0x0b});  // ud2: nobody calls it
+  }
+  if (reachable_ && code_.size() <= capacity_) return entry;
+  code_.resize(old_size);
+  origins_.resize(old_origins);
+  return std::nullopt;
+}
+
 Bytes TrampolineArea::take() {
   if (empty()) return {};
   code_.resize(page_ceil(code_.size()), kInt3);

@@ -9,6 +9,7 @@
 
 #include "pastcone/base/bytes.h"
 #include "pastcone/patch/displace.h"
+#include "pastcone/patch/hooks.h"
 
 namespace pastcone::patch {
 
@@ -21,6 +22,13 @@ class TrampolineArea {
   /// Adds a trampoline and returns its address; or nothing if something is out of reach or the area is full.
   /// `text` is the file from the group's start on.
   std::optional<uint64_t> add(const Displacement& group, ByteView text);
+
+  /// The same for the start of a function, which goes to `hook` instead. Where it jumps to, and what to call for the
+  /// function as it was.
+  struct Entry {
+    uint64_t jump, original;
+  };
+  std::optional<Entry> add_hook(const Displacement& group, ByteView text, Hook hook);
 
   /// What each piece of code stands for: address in the area, and in the file.
   struct Origin {

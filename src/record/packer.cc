@@ -160,7 +160,7 @@ Status Packer::finish(bool all_ended) {
     std::vector<uint32_t> rest;
     for (uint32_t index = 0; index < count; ++index) {
       const format::ChunkHeader& header = live_.header(index);
-      if (valid_chunk(header) && header.used > 0) {
+      if (valid_chunk(header) && (header.used > 0 || header.operations > 0)) {
         rest.push_back(index);
       } else if (make_room) {
         live_.punch(index);

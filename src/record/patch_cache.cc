@@ -51,7 +51,7 @@ Result<uint64_t> PatchCache::get(const Path& file, uint64_t content_hash) const 
   key.u32(patch::kPatchVersion);
   static const uint64_t patcher = build_id();
   key.u64(patcher);
-  key.u8(options_.traps ? 1 : 0);
+  key.u8((options_.traps ? 1 : 0) | (options_.hooks ? 2 : 0));
   uint64_t name = xxh64(key.view());
   Path copy = path_of(name), none = copy.native() + ".none";  // `none`: it was looked at, and needs no copy
   if (access(copy.c_str(), R_OK) == 0) return name;

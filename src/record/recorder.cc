@@ -93,6 +93,7 @@ class Recorder {
 
 Status Recorder::prepare(const PatchCache& patches) {
   manifest_ = describe_run(options_.command);
+  manifest_.parallel = options_.parallel;
   TRY_STATUS(manifest_.write(directory_));
   TRY_STATUS(lock_live(live_));
   TRY_STATUS(service_.first_chunks());
@@ -241,14 +242,15 @@ void remove_recording(const Path& directory, bool existed) {
 Result<RecordOutcome> record_into(const RecordOptions& options, const Path& directory, const Program& program,
                                   const Path& runtime, Descendants descendants) {
   bool traps = !options.dispatch || !has_dispatch();
-  uint32_t flags = (traps ? stage::kFlagNoDispatch : 0) | (options.patch ? 0 : stage::kFlagNoPatch);
+  uint32_t flags = (traps ? stage::kFlagNoDispatch : 0) | (options.patch ? 0 : stage::kFlagNoPatch) |
+                   (options.parallel ? stage::kFlagParallel : 0);
   Path patch_directory = TRY(PatchCache::default_directory());
   rlimit file_size = lift_file_size_limit();
   SharedStage stage = TRY(SharedStage::create(stage::Mode::kRecord, flags, patch_directory));
   LiveFile live = TRY(LiveFile::create(directory));
   PackWriter pack = TRY(PackWriter::create(directory));
   Recorder recorder(options, directory, std::move(stage), std::move(live), std::move(pack));
-  TRY_STATUS(recorder.prepare(PatchCache(patch_directory, {.traps = traps})));
+  TRY_STATUS(recorder.prepare(PatchCache(patch_directory, {.traps = traps, .hooks = options.parallel})));
   return recorder.run(program, runtime, std::move(descendants), file_size);
 }
 

@@ -20,6 +20,7 @@ struct RecordOptions {
   std::optional<Path> output;        ///< the recording's directory
   std::optional<uint64_t> max_size;  ///< bytes; then recording stops, and the program goes on
   bool patch = true;                 ///< jumps instead of traps where possible
+  bool parallel = false;             ///< threads run in parallel: --threads=parallel
   bool dispatch = true;              ///< Syscall User Dispatch catches what is not patched
 };
 

@@ -130,7 +130,7 @@ Status Director::prepare(const record::PatchCache& patches) {
   header.next_process = layout_.processes;
   header.next_connection = run_.last_connection;
   header.next_group = run_.last_group;
-  list_turn_gaps();
+  if (!recording_.manifest().parallel) list_turn_gaps();  // there most turns are not in the logs
   view.process(1).state = static_cast<uint32_t>(stage::ProcessState::kExecuting);
   return {};
 }
@@ -321,11 +321,13 @@ Result<ReplayOutcome> replay(const Recording& recording, const ReplayOptions& op
   RunSummary run = TRY(RunSummary::read(recording));
   Path patch_directory = TRY(record::PatchCache::default_directory());
   bool traps = !record::has_dispatch();
-  uint32_t flags = (traps ? stage::kFlagNoDispatch : 0) | (options.show_output ? 0 : stage::kFlagNoOutput);
+  bool parallel = recording.manifest().parallel;
+  uint32_t flags = (traps ? stage::kFlagNoDispatch : 0) | (options.show_output ? 0 : stage::kFlagNoOutput) |
+                   (parallel ? stage::kFlagParallel : 0);
   SharedStage stage = TRY(SharedStage::create(stage::Mode::kReplay, flags, patch_directory));
   FeedLayout layout = TRY(lay_out_feed(recording, run, stage.view()));
   Director director(recording, std::move(stage), layout, std::move(run));
-  TRY_STATUS(director.prepare(record::PatchCache(patch_directory, {.traps = traps})));
+  TRY_STATUS(director.prepare(record::PatchCache(patch_directory, {.traps = traps, .hooks = parallel})));
   return director.run(options);
 }
 

@@ -23,17 +23,18 @@ struct Move {
   uint64_t* ready;    ///< ThreadSlot::data_ready, or none
 };
 
-/// The chunks of all event streams, or of all data streams, in the order of the pack: so each record is
+/// The chunks of all streams of a kind, in the order of the pack: so each record is
 /// unpacked once, and what was recorded first comes first.
 std::vector<Move> moves(const Recording& recording, const stage::View& stage, format::Stream kind) {
   std::vector<Move> result;
   for (const auto& [id, streams] : recording.threads()) {
     stage::ThreadSlot& slot = stage.thread(thread_slot(stage, id));
-    bool events = kind == format::Stream::kEvents;
-    for (const ChunkRef& chunk : events ? streams.events.chunks : streams.data.chunks) {
-      result.push_back({&chunk, events ? slot.events_offset : slot.data_offset,
-                        events ? nullptr : &slot.data_ready});
-    }
+    auto add = [&](const StreamIndex& stream, uint64_t offset, uint64_t* ready) {
+      for (const ChunkRef& chunk : stream.chunks) result.push_back({&chunk, offset, ready});
+    };
+    if (kind == format::Stream::kEvents) add(streams.events, slot.events_offset, nullptr);
+    if (kind == format::Stream::kData) add(streams.data, slot.data_offset, &slot.data_ready);
+    if (kind == format::Stream::kLocks) add(streams.locks, slot.locks_offset, nullptr);
   }
   std::sort(result.begin(), result.end(), [](const Move& a, const Move& b) {
     return std::tuple(a.chunk->record, a.chunk->offset) < std::tuple(b.chunk->record, b.chunk->offset);
@@ -69,6 +70,10 @@ Result<FeedLayout> lay_out_feed(const Recording& recording, const RunSummary& ru
     thread.data_offset = layout.size;
     thread.data_size = streams.data.bytes;
     layout.size += stage::page_up(streams.data.bytes);
+    thread.locks_offset = layout.size;
+    thread.locks_size = streams.locks.bytes;
+    thread.operations = streams.operations;
+    layout.size += stage::page_up(streams.locks.bytes);
     auto summary = run.threads.find(id);
     thread.complete = summary != run.threads.end() && summary->second.complete ? 1 : 0;
   }
@@ -157,6 +162,7 @@ Result<Feed> Feed::create(const Recording& recording, const record::SharedStage&
   }
   auto work = std::make_unique<Work>(recording, stage, fd.get(), layout.size);
   TRY_STATUS(work->write(format::Stream::kEvents));
+  TRY_STATUS(work->write(format::Stream::kLocks));
   return Feed(std::move(fd), std::move(work));
 }
 

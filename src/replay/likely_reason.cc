@@ -51,6 +51,9 @@ std::string likely_reason(const Facts& facts) {
       return "this machine lacks something now: memory, disk space, descriptors or processes";
     case Cause::kWait:
       return "the one it waits for went another way without a difference that shows";
+    case Cause::kOrder:
+      return "a data race, or threads that synchronise by atomic variables or otherwise than through locks: look for it with "
+             "-fsanitize=thread, or record again without --threads=parallel";
     case Cause::kInterrupt:
       return "the loop it was interrupted in depends on something that is not compared, such as vector "
              "registers";

@@ -62,6 +62,10 @@ std::string wait_text(const ThreadSlot& slot) {
     case WaitKind::kOrder:
       return fmt::format("it waits for access {} to object {} that does not come", slot.wait_position,
                          slot.wait_for);
+    case WaitKind::kJoin:
+      return "it waits for the end of a thread that does not come";
+    case WaitKind::kFutex:
+      return "it sleeps in futex, and nobody wakes it";
     case WaitKind::kNone:
       break;
   }

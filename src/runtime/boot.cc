@@ -8,6 +8,7 @@
 #include "call.h"
 #include "files.h"
 #include "loader.h"
+#include "objects.h"
 #include "stage_version.h"
 #include "text.h"
 #include "turn.h"
@@ -148,7 +149,7 @@ void map_log(Thread& t) {
     map_feed(t);
     return;
   }
-  for (auto* w : {&log.events, &log.data})
+  for (auto* w : {&log.events, &log.data, &log.locks})
     if (w->open && !(w->base = map_chunk(w->chunk))) die("its log cannot be mapped");
 }
 
@@ -411,6 +412,7 @@ void set_name(const char* path) {
   if (continued) {
     take_handoff(t);
     map_log(t);
+    resume_lock_stream(t);
   } else {
     t.number = 1;
     if (g.replay) {
@@ -424,6 +426,7 @@ void set_name(const char* path) {
       scan_fds();
       record_start(t, 0, 0, 0, format::kStartProcess | format::kStartRoot);
     }
+    open_lock_stream(t);
   }
   if (p.serial) {
     stage::Group& group = g.stage.group(p.group);
@@ -487,6 +490,7 @@ extern "C" void runtime_boot(u64* sp) {
 
   first_process.number = number;
   first_process.group = 0;
+  first_process.parallel = header.flags & stage::kFlagParallel;
   first_thread = allocate_thread(&first_process, 1);
   enter_thread(first_thread);
   runtime_on_stack(first_thread->stack_top, boot_on_stack, nullptr);

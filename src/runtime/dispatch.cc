@@ -67,7 +67,9 @@ extern "C" void runtime_dispatch(Frame* frame) {
   Call c{t, *frame, number, number < kCallCount ? call_table[number] : kUnknown,
          {frame->rdi, frame->rsi, frame->rdx, frame->r10, frame->r8, frame->r9}};
   if (g.replay && (g.stage.header().flags & stage::kFlagListCalls)) list_call(c, 0);
-  frame->rax = (u64)run(c);
+  bool passes = number == __NR_futex && t.process->parallel;
+  if (!passes) enter_call(c);
+  frame->rax = (u64)(passes ? pass_futex(c) : run(c));
   if (!g.replay && (g.stage.header().flags & stage::kFlagListCalls)) list_call(c, (long)frame->rax);
   if (g.replay) {
     take_recorded_turn_after(t);
@@ -77,6 +79,7 @@ extern "C" void runtime_dispatch(Frame* frame) {
   }
   deliver_signals(t, *frame);
   if (g.replay) prepare_async(t, *frame);
+  leave_call(t);
   t.frame = nullptr;
 }
 

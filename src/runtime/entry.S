@@ -18,6 +18,7 @@ runtime_entry_instruction:
         jmp     entry_instruction_body
         .balign 64
 
+        .text
         .type   entry_syscall_body, @function
 entry_syscall_body:
         .cfi_startproc simple

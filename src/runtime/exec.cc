@@ -2,6 +2,7 @@
 // what this process knows.
 #include "boot.h"
 #include "handlers.h"
+#include "objects.h"
 #include "loader.h"
 #include "pastcone/patch/sanitizers.h"
 #include "text.h"
@@ -151,6 +152,7 @@ long prepare_handoff(Call& c, const char* path, const char* name) {
   h.group = p.serial ? p.group : 0;
   h.exec_count = p.exec_count;
   h.log = t.log;
+  hand_over_lock_stream(t, h.log);
   for (u32 i = 0; i < p.fds.size; ++i)
     if (p.fds.of[i].kind != FdKind::kClosed && !p.fds.of[i].cloexec) ++h.fd_count;
   bool ok = write_all(ends[1], &h, sizeof h) && write_all(ends[1], path, strlen(path) + 1) &&

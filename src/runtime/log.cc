@@ -149,6 +149,7 @@ void open_log(u32, u32) {
 void close_log() {
   Log& log = current().log;
   close_chunk(log.data, true);
+  close_chunk(log.locks, true);
   close_chunk(log.events, true);
   log.off = true;
 }

@@ -35,8 +35,9 @@ struct Window {
 };
 
 struct Log {
-  Window events, data;
+  Window events, data, locks;
   const u64* data_ready;  ///< replay: the director fills the data stream while we run
+  u64 operations, last_entry;  ///< of the lock stream, while it is handed over to another image
   u64 event_count;   ///< events so far
   Hash hash;
   i64 clocks[12];    ///< last reading of each clock, ns

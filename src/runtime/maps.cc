@@ -6,6 +6,7 @@
 #include "call.h"
 #include "files.h"
 #include "handlers.h"
+#include "hooks.h"
 #include "pastcone/patch/abi.h"
 #include "shared_files.h"
 #include "traps.h"
@@ -63,6 +64,7 @@ bool overlay_patched(u64 address, u64 length, int prot, u64 offset, u32 id) {
       u64 part = min(length - (segment.offset - offset), page_up(segment.size));
       if (map_trampolines(bias + segment.trampoline_vaddr, segment, fd))
         done = !is_error(sys(__NR_mmap, bias + segment.vaddr, part, prot, kMapPrivate | kMapFixed, fd, segment.offset));
+      if (done) add_hooks(bias, segment, fd);
       if (done) add_traps(bias + segment.vaddr, segment, fd);
     }
   }

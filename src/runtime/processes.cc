@@ -1,5 +1,6 @@
 // Processes and threads come and go.
 #include "async.h"
+#include "objects.h"
 #include "handlers.h"
 #include "turn.h"
 #include "waits.h"
@@ -86,6 +87,7 @@ void begin_life(Thread& t, u8 start_flags) {
       record_start(t, t.parent_process, t.parent_thread, t.parent_event, start_flags);
     }
   }
+  open_lock_stream(t);
   store(t.signals.captured, u64{0});
   t.timer = 0;
   t.signals.saved_mask_valid = false;
@@ -102,6 +104,7 @@ void note_parent(Thread& child, Thread& parent) {
 
 /// Nothing of the program runs before its turn has come.
 void first_turn(Thread& t) {
+  if (t.process->parallel) return;
   if (g.replay) {
     take_recorded_turn_after(t);
   } else {
@@ -184,11 +187,12 @@ void become_child(Thread& t, Created created) {
   if (g.replay) {
     if (t.log.events.base) far_unmap(t.log.events.base, t.log.events.end);
     if (t.log.data.base) far_unmap(t.log.data.base, t.log.data.end);
+    if (t.log.locks.base) far_unmap(t.log.locks.base, t.log.locks.end);
   }
   p.parent_pid = p.pid;
   p.number = created.process;
   p.threads = 1;
-  if (!p.shares) {
+  if (!p.shares || p.parallel) {
     p.serial = false;
     p.group = 0;
   }
@@ -363,6 +367,7 @@ long handle_exit(Call& c) {
   bool last = load(p.threads) == 1;
   Log& log = t.log;
   if (!g.replay) {
+    number_event(t, true);
     log.begin();
     log.byte((u8)Op::kThreadExit);
     log.zigzag((i32)c.a[0]);
@@ -386,7 +391,7 @@ long handle_exit(Call& c) {
   }
   // What the kernel does for CLONE_CHILD_CLEARTID, at a moment that is part of the order.
   set_tid_word(t.clear_tid, 0);
-  if (t.clear_tid && !g.replay) sys(__NR_futex, t.clear_tid, kFutexWake, 1, 0, 0, 0);
+  if (t.clear_tid && (!g.replay || p.parallel)) sys(__NR_futex, t.clear_tid, kFutexWake, 1, 0, 0, 0);
   add(p.threads, -1);
   u64 all = ~u64{0};
   sys(__NR_rt_sigprocmask, 2, &all, 0, 8);
@@ -403,6 +408,7 @@ long handle_exit_group(Call& c) {
   Thread& t = c.t;
   Log& log = t.log;
   if (!g.replay) {
+    number_event(t, true);
     log.begin();
     log.byte((u8)Op::kExitGroup);
     log.zigzag((i32)c.a[0]);

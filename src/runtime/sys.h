@@ -46,7 +46,7 @@ inline bool is_error(long result) { return (u64)result >= (u64)-4095L; }
 // mmap
 inline constexpr int kProtRead = 1, kProtWrite = 2, kProtExec = 4;
 inline constexpr int kMapShared = 1, kMapPrivate = 2, kMapSharedValidate = 3, kMapTypeMask = 0xf, kMapFixed = 0x10,
-                     kMapAnonymous = 0x20, kMapNoReserve = 0x4000, kMapFixedNoReplace = 0x100000;
+                     kMapAnonymous = 0x20, kMapNoReserve = 0x4000, kMapStack = 0x20000, kMapFixedNoReplace = 0x100000;
 // futex
 inline constexpr int kFutexWait = 0, kFutexWake = 1, kFutexPrivate = 128;
 

@@ -104,6 +104,9 @@ void map_feed(Thread& t) {
   log.data.base = (char*)far_map(slot.data_size, kProtRead, kMapShared, fd, slot.data_offset);
   if (!log.events.base) log.events.at = log.events.end = 0;
   if (!log.data.base) log.data.at = log.data.end = 0;
+  log.locks.end = slot.locks_size;
+  log.locks.base = (char*)far_map(slot.locks_size, kProtRead, kMapShared, fd, slot.locks_offset);
+  if (!log.locks.base) log.locks.at = log.locks.end = 0;
   t.next_event = &slot.event;
   note_next_event(t);
 }

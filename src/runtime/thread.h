@@ -40,6 +40,8 @@ struct Process {
   bool vforked;           ///< in its parent's memory until it executes a program or ends
   bool in_parents_memory; ///< made by clone with CLONE_VM, as a process
   bool shares;            ///< has memory that its children will share
+  bool parallel;          ///< `serial` means the order of calls only
+  bool several;           ///< in parallel mode: it has, or had, more than one thread
   u32 group;              ///< of the turn
   u64 brk_start, brk_end;
   u64 data_begin, data_end;  ///< record: writable segments of the program
@@ -49,6 +51,12 @@ struct Process {
   Attachment attached[256];  ///< address 0: free
   char program[256];
 };
+
+enum class EntryKind : u8;
+struct VersionSeen {
+  u64 address, version;
+};
+inline constexpr u32 kCachedVersions = 512;
 
 struct Thread {
   Thread* self;
@@ -80,6 +88,22 @@ struct Thread {
   ThreadSignals signals;
   u64* next_event;        ///< replay: ThreadSlot::event
   Log log;                ///< both modes
+  // In parallel mode; see objects.h.
+  u32 me;                 ///< this thread among all of the run, never 0
+  EntryKind entry_kind;   ///< replay: of the next entry
+  bool has_entry;         ///< replay: there is one
+  u64* operations;        ///< how many ordered operations there were
+  u64 own_operations;     ///< replay, or if there is no lock stream: counted here
+  u64 next_entry;         ///< replay: the operation that has the next entry
+  u64 last_entry;         ///< the operation that had the last one
+  u64 all_operations;     ///< replay: how many there are
+  u64 entry_at;           ///< replay: where the next entry begins
+  bool in_call;           ///< inside a call whose events have numbers
+  u64 turn_number;        ///< of its last numbered event
+  void* once;             ///< record: the initialisation it is in
+  u32 stacks_given, stacks_free;
+  u32 free_stacks[64];    ///< of threads it has joined
+  VersionSeen versions[kCachedVersions];
   char spare[256 * 1024]; ///< record: the rest of messages that are longer than the program's buffer
 };
 static_assert(offsetof(Thread, self) == THREAD_SELF);

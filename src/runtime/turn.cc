@@ -54,7 +54,33 @@ bool get_turn(Thread& t) {
   return true;
 }
 
+/// Record, parallel mode: the turn is a lock, and nobody computes while he has it.
+void lock_calls(Thread& t) {
+  stage::Group& group = group_of(t);
+  for (int spins = 0; !swap_if(group.owner, 0u, t.tid); ++spins) {
+    u32 owner = load(group.owner);
+    if (!owner) continue;
+    if (spins < 100) {
+      __builtin_ia32_pause();
+      continue;
+    }
+    add(group.waiters, 1);
+    Timespec wait{0, 50'000'000};
+    long result = futex_wait(group.owner, owner, &wait);
+    add(group.waiters, -1);
+    if (result == -ETIMEDOUT && load(group.owner) == owner && is_gone(owner)) swap_if(group.owner, owner, 0u);
+  }
+  t.has_turn = true;
+}
+
 }  // namespace
+
+void number_event(Thread& t, bool always) {
+  if (!t.in_call || t.log.off) return;
+  u64 number = ++group_of(t).number;
+  if (always || number != t.turn_number + 1) write_turn(t, number, false);
+  t.turn_number = number;
+}
 
 void become_serial(Process& p) {
   if (p.serial) return;
@@ -67,6 +93,7 @@ void become_serial(Process& p) {
   group.number = 1;
   add(group.members, 1u);
   t.has_turn = true;
+  t.turn_number = 1;
   t.slice_start = ticks();
   if (g.replay) publish(group);  // who joins this group later may already wait for it
 }
@@ -107,6 +134,11 @@ void release_turn(Thread& t) {
 
 void acquire_turn(Thread& t) {
   if (!t.process->serial) return;
+  if (t.process->parallel) {
+    lock_calls(t);
+    if (t.head_written) write_turn(t, t.turn_number = ++group_of(t).number, true);
+    return;
+  }
   if (get_turn(t)) write_turn(t, group_of(t).number, t.head_written);
 }
 
@@ -119,7 +151,7 @@ void give_up_turn(Thread& t) {
 }
 
 void end_slice(Thread& t) {
-  if (!t.process->serial) return;
+  if (!t.process->serial || t.process->parallel) return;
   stage::Group& group = group_of(t);
   if (!load(group.waiters)) return;
   if (!t.yields && ticks() - t.slice_start < kSlice) return;
@@ -134,17 +166,18 @@ void end_slice(Thread& t) {
 namespace {
 void take_turn_number(Thread& t, u32 group_number, u64 number) {
   stage::Group& group = g.stage.group(group_number);
+  if (t.process->parallel && t.has_turn && t.turn_number == number) return;  // on entering the call
   give_back_turn(t);
   t.process->serial = true;
   if (t.process->group != group_number) {
     t.process->group = group_number;
     add(group.members, 1u);
   }
-  u64 before = g.stage.turn_before(group_number, number);
+  u64 before = t.process->parallel ? number - 1 : g.stage.turn_before(group_number, number);
   wait_for(t, group, stage::WaitKind::kTurn, group_number, number,
-           [&] { return load(group.number) == before && !load(group.owner); });
-  store(group.owner, t.tid);
+           [&] { return load(group.number) == before && swap_if(group.owner, 0u, t.tid); });
   store(group.number, number);
+  t.turn_number = number;
   t.has_turn = true;
 }
 
@@ -157,7 +190,56 @@ void take_if_next(Thread& t, Op op) {
     else if (t.log.at_end()) end_of_log(t);  // it gave the turn up, and never got it again
   }
 }
+
+/// Replay: the number of this call's event; 0 if it has none.
+u64 number_of(Call& c) {
+  Log& log = c.log();
+  u64 at = log.events.at, number = 0;
+  for (bool more = true; more;) {
+    Op op = log.peek();
+    log.read_byte();
+    switch (op) {
+      case Op::kOutput: log.read_byte(); [[fallthrough]];
+      case Op::kOrder: log.read_varint(); [[fallthrough]];
+      case Op::kOffset: case Op::kFile: log.read_varint();
+        if (op == Op::kFile) log.read_varint();
+        break;
+      case Op::kTurn:
+        log.read_varint();
+        number = log.read_varint();
+        more = false;
+        break;
+      default: {
+        more = false;
+        u32 code = (u32)op - (u32)Op::kFirstCall;
+        bool this_call = op == Op::kCall ? log.read_varint() == c.number
+                                         : op >= Op::kFirstCall && code < format::kFrequentCount &&
+                                               format::kFrequent[code].number == c.number;
+        if (this_call) number = c.t.turn_number + 1;
+      }
+    }
+  }
+  log.events.at = at;
+  return number;
+}
 }  // namespace
+
+void enter_call(Call& c) {
+  Thread& t = c.t;
+  if (!t.process->parallel || !t.process->serial) return;
+  t.in_call = true;
+  if (!g.replay) return lock_calls(t);
+  stage::Group& group = group_of(t);
+  if (u64 number = number_of(c)) return take_turn_number(t, t.process->group, number);
+  wait_for(t, group, stage::WaitKind::kTurn, t.process->group, 0, [&] { return swap_if(group.owner, 0u, t.tid); });
+  t.has_turn = true;
+}
+
+void leave_call(Thread& t) {
+  if (!t.process->parallel) return;
+  t.in_call = false;
+  give_back_turn(t);
+}
 
 void take_recorded_turn(Thread& t) { take_if_next(t, Op::kTurn); }
 void take_recorded_turn_after(Thread& t) { take_if_next(t, Op::kTurnAfter); }

@@ -33,6 +33,12 @@ void give_up_turn(Thread& t);            ///< record: behind an event, to be acq
 void end_slice(Thread& t);               ///< record: at the end of a call, if others wait and the slice is over
 void take_recorded_turn(Thread& t);      ///< replay: if kTurn is next, waits for it
 void take_recorded_turn_after(Thread& t);///< replay: the same for kTurnAfter
+/// In parallel mode a thread has the turn only inside calls, and each event has a number; what is written is where that is not the
+/// one after the thread's last.
+struct Call;
+void enter_call(Call& c);
+void leave_call(Thread& t);
+void number_event(Thread& t, bool always);  ///< record: the event whose item comes next; `always` writes its number
 void give_back_turn(Thread& t);          ///< the thread ends; both modes
 void join_group(Thread& t, u32 number);  ///< record: the process shares memory with that group from now on
 void leave_group(Thread& t);             ///< the process ends or executes a program; both modes

@@ -1,6 +1,7 @@
 // Calls that wait for something else than bytes.
 #include "handlers.h"
 #include "turn.h"
+#include "waits.h"
 
 namespace pastcone::runtime {
 namespace {
@@ -83,6 +84,21 @@ void futex_outs(Exchange& x, const u64* a, long) { x.out(a[0], 4); }
 void wake_op_outs(Exchange& x, const u64* a, long) { x.out(a[4], 4); }
 }  // namespace
 
+namespace {
+bool futex_waits(int operation) {
+  return operation == 0 || operation == 9 || operation == 6 || operation == 11 || operation == 13;
+}
+}  // namespace
+
+long pass_futex(Call& c) {
+  Thread& t = c.t;
+  if (!futex_waits((int)c.a[1] & 0x7f)) return raw(c);
+  if (g.replay) begin_wait(t, stage::WaitKind::kFutex, c.a[0], 0);
+  long result = may_sleep(t, c.number, c.a[0], c.a[1], c.a[2], c.a[3], c.a[4], c.a[5]);
+  if (g.replay) end_wait(t);
+  return result;
+}
+
 long handle_futex(Call& c) {
   int operation = (int)c.a[1] & 0x7f;
   OutsFunction outs = nullptr;
@@ -95,8 +111,7 @@ long handle_futex(Call& c) {
       break;
     default: break;
   }
-  bool waits = operation == 0 || operation == 9 || operation == 6 || operation == 11 || operation == 13;
-  return logged(c, waits ? raw_blocking : raw, outs);
+  return logged(c, futex_waits(operation) ? raw_blocking : raw, outs);
 }
 
 }  // namespace pastcone::runtime

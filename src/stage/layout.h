@@ -24,12 +24,14 @@ inline constexpr uint32_t kMaxGroups = 32768;
 inline constexpr uint32_t kAddressSlots = 1 << 17;
 inline constexpr uint32_t kPacketSlots = 1 << 16;
 inline constexpr uint32_t kFifoWindows = 512;
+inline constexpr uint32_t kObjectFutexes = 256;
 inline constexpr uint32_t kMaxTurnGaps = 1 << 16;    // replay only
 
 // Flags in Header::flags, set by the tool before the first process starts.
 inline constexpr uint32_t kFlagNoDispatch = 1;  ///< Syscall User Dispatch is not used: all sites are patched or trapped
 inline constexpr uint32_t kFlagNoPatch = 2;     ///< patch nothing: everything through Syscall User Dispatch
 inline constexpr uint32_t kFlagListCalls = 4;   ///< for developers: every call goes into /tmp/pastcone-calls.*, as text
+inline constexpr uint32_t kFlagParallel = 16;   ///< threads run in parallel; their locks and calls are ordered
 inline constexpr uint32_t kFlagNoOutput = 8;    ///< replay: nobody wants to see what the program prints
 
 /// Replay: a place where a thread is to stop once its registers and some words of memory have given values, which may take
@@ -87,6 +89,7 @@ struct Header {
   uint32_t give_up;         ///< set by the director: every waiting thread ends
   uint32_t file_requests;   ///< record: counts files asked for
   uint32_t turn_gaps;       ///< how many TurnGap there are
+  uint32_t object_futexes[kObjectFutexes];  ///< replay: for who waits for an object; 0 for those that processes share
   uint32_t feed_futex;      ///< woken when ThreadSlot::data_ready of some thread has grown
   uint64_t output_done;     ///< replay: number of output records written
   uint64_t store_blocks;    ///< entries of the store's table
@@ -131,6 +134,7 @@ enum class Cause : uint32_t {
   kWait = 4,      ///< what it waits for does not come
   kInterrupt = 5, ///< the place at which it was interrupted is not found
   kEnd = 6,       ///< it ended by itself
+  kOrder = 7,     ///< locks are taken in another order
 };
 
 enum class Remark : uint32_t { kNone = 0, kSaid = 1, kLeft = 2 };  ///< kLeft: it went on without being recorded
@@ -142,6 +146,7 @@ struct ThreadSlot {
   uint64_t events_offset, events_size;
   uint64_t data_offset, data_size;
   uint64_t data_ready; ///< so much of it is there by now
+  uint64_t locks_offset, locks_size, operations;
   uint32_t process, thread;
   uint32_t state;      ///< ThreadState
   uint32_t wait_kind;  ///< WaitKind
@@ -152,7 +157,7 @@ struct ThreadSlot {
 };
 
 enum class ThreadState : uint32_t { kNone = 0, kRunning = 1, kWaiting = 2, kEnded = 3, kAtEnd = 4, kDiverged = 5 };
-enum class WaitKind : uint32_t { kNone = 0, kChannel = 1, kTurn = 2, kFile = 3, kOrder = 4, kPacket = 5 };
+enum class WaitKind : uint32_t { kNone = 0, kChannel = 1, kTurn = 2, kFile = 3, kOrder = 4, kPacket = 5, kJoin = 6, kFutex = 7 };
 
 /// One direction of a connection.
 struct Direction {

@@ -14,7 +14,7 @@ inline constexpr uint16_t kVersion = 3;
 // A stream is cut into chunks. While a program runs, its chunks live in the file `live`; closed ones move into
 // `trace.pack`. An item never spans two chunks of the event stream; a payload may span chunks of the data stream.
 
-enum class Stream : uint8_t { kEvents = 0, kData = 1 };
+enum class Stream : uint8_t { kEvents = 0, kData = 1, kLocks = 2 };
 
 inline constexpr uint32_t kChunkSize = 64 * 1024;
 inline constexpr uint32_t kChunkMagic = 0x48434350;  // "PCCH"
@@ -33,7 +33,8 @@ struct ChunkHeader {
   uint32_t used;         ///< bytes after this header that are valid; stored last, after the bytes themselves
   uint64_t first_event;  ///< events begun in this thread before this chunk (0 in the first one)
   uint64_t checksum;     ///< xxh64 of the used bytes; in the pack only
-  uint64_t reserved[3];
+  uint64_t operations;   ///< of a lock stream: ordered operations of this thread so far
+  uint64_t reserved[2];
 };
 static_assert(sizeof(ChunkHeader) == 64);
 inline constexpr uint32_t kChunkRoom = kChunkSize - sizeof(ChunkHeader);

@@ -63,6 +63,7 @@ LiveSnapshot snapshot_from(const ReadAt& read, uint64_t size) {
   std::vector<Slot> slots;
   copy_stream(read, size, format::Stream::kEvents, snapshot, slots);
   copy_stream(read, size, format::Stream::kData, snapshot, slots);
+  copy_stream(read, size, format::Stream::kLocks, snapshot, slots);
   for (const Slot& slot : slots) {
     format::ChunkHeader now;
     if (!read_header(read, slot.offset, now) || !same_header(slot.header, now)) snapshot.changing = true;

@@ -89,6 +89,7 @@ Result<Manifest> Manifest::parse(std::string_view text) {
   manifest.pack_bytes = json_number<uint64_t>(json, "pack_bytes");
   manifest.processes = json_number<uint64_t>(json, "processes");
   manifest.stack_limit = json_number<uint64_t>(json, "stack_limit");
+  manifest.parallel = json_string(json, "threads") == "parallel";
   manifest.open_files_limit = json_number<uint64_t>(json, "open_files_limit");
   return manifest;
 }
@@ -116,6 +117,7 @@ std::string Manifest::to_json() const {
   if (pack_bytes) json["pack_bytes"] = *pack_bytes;
   if (processes) json["processes"] = *processes;
   if (stack_limit) json["stack_limit"] = *stack_limit;
+  json["threads"] = parallel ? "parallel" : "serial";
   if (open_files_limit) json["open_files_limit"] = *open_files_limit;
   json["host"] = host;
   json["kernel"] = kernel;

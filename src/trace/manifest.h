@@ -33,6 +33,7 @@ struct Manifest {
   std::optional<int64_t> exit_status;  ///< of the command, as a shell gives it: 128 + n for signal n
   std::optional<uint64_t> pack_bytes;  ///< the size of trace.pack at the end
   std::optional<uint64_t> processes;   ///< how many, at the end
+  bool parallel = false;               ///< threads were recorded in parallel, by the order of their locks
   std::optional<uint64_t> stack_limit, open_files_limit;  ///< soft resource limits; replay needs the same
 
   /// The text of manifest.json. An error says why it is not ours: foreign, newer, damaged.

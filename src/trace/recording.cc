@@ -126,8 +126,9 @@ Status Recording::index(ByteView pack, Check check) {
 
 bool Recording::add_chunk(const format::ChunkHeader& header, uint32_t record, uint64_t offset) {
   ThreadStreams& streams = threads_[ThreadId(ProcessId(header.process), header.thread)];
-  StreamIndex& stream =
-      header.stream == static_cast<uint8_t>(Stream::kEvents) ? streams.events : streams.data;
+  StreamIndex* by_kind[] = {&streams.events, &streams.data, &streams.locks};
+  StreamIndex& stream = *by_kind[header.stream];
+  streams.operations = std::max(streams.operations, header.operations);
   // Twice the same in a row is not worth the memory; other repetitions are sorted out at the end.
   if (record != ChunkRef::kLive && !stream.chunks.empty() && stream.chunks.back().sequence == header.sequence)
     return true;
@@ -140,8 +141,10 @@ void Recording::order_chunks() {
   for (auto& [thread, streams] : threads_) {
     order_stream(thread, "events", streams.events);
     order_stream(thread, "data", streams.data);
+    order_stream(thread, "locks", streams.locks);
     add_sizes(streams.events, sizes_[static_cast<size_t>(Stream::kEvents)]);
     add_sizes(streams.data, sizes_[static_cast<size_t>(Stream::kData)]);
+    add_sizes(streams.locks, sizes_[static_cast<size_t>(Stream::kLocks)]);
   }
   std::erase_if(threads_, [](const auto& entry) {
     const ThreadStreams& streams = entry.second;

@@ -47,7 +47,8 @@ struct StreamIndex {
 };
 
 struct ThreadStreams {
-  StreamIndex events, data;
+  StreamIndex events, data, locks;
+  uint64_t operations = 0;  ///< of `locks`
 };
 
 /// What all streams of a kind take.
@@ -119,7 +120,7 @@ class Recording {
   std::map<ThreadId, ThreadStreams> threads_;
   uint64_t chunk_count_ = 0;
   std::vector<std::string> damage_;
-  StreamBytes sizes_[2];
+  StreamBytes sizes_[3];
 };
 
 }  // namespace pastcone

@@ -29,20 +29,27 @@ class Pack {
 
   void add(format::ChunkHeader header, ByteView content) {
     header.checksum = xxh64(content);
-    append_struct(raw_, header);
+    append_struct(table_, header);
     raw_.insert(raw_.end(), content.begin(), content.end());
     ++chunks_;
   }
 
   void end_record() {
     if (chunks_ == 0) return;
-    Bytes frame(ZSTD_compressBound(raw_.size()));
-    frame.resize(ZSTD_compress(frame.data(), frame.size(), raw_.data(), raw_.size(), 1));
-    format::RecordHeader record{format::kRecordMagic, static_cast<uint32_t>(frame.size()),
-                                static_cast<uint32_t>(raw_.size()), chunks_, xxh64(frame, raw_.size())};
+    Bytes table = packed(table_), frame = packed(raw_);
+    format::RecordHeader record{};
+    record.magic = format::kRecordMagic;
+    record.chunks = chunks_;
+    record.table = static_cast<uint32_t>(table.size());
+    record.packed = static_cast<uint32_t>(frame.size());
+    record.raw = static_cast<uint32_t>(raw_.size());
+    record.frame_checksum = static_cast<uint32_t>(xxh64(frame));
+    record.checksum = xxh64(table, raw_.size());
     append_struct(bytes_, record);
+    bytes_.insert(bytes_.end(), table.begin(), table.end());
     bytes_.insert(bytes_.end(), frame.begin(), frame.end());
     raw_.clear();
+    table_.clear();
     chunks_ = 0;
   }
 
@@ -52,7 +59,13 @@ class Pack {
   }
 
  private:
-  Bytes bytes_, raw_;
+  static Bytes packed(ByteView raw) {
+    Bytes frame(ZSTD_compressBound(raw.size()));
+    frame.resize(ZSTD_compress(frame.data(), frame.size(), raw.data(), raw.size(), 1));
+    return frame;
+  }
+
+  Bytes bytes_, raw_, table_;
   uint32_t chunks_ = 0;
 };
 

@@ -1,0 +1,46 @@
+// Condition variables. In replay nobody waits on one: who waited comes back when its mutex has the version that it found then.
+#include "hooks.h"
+#include "mutexes.h"
+
+namespace pastcone::runtime {
+namespace {
+
+template <typename... Arguments>
+int wait(Hook hook, void* condition, Mutex* m, Arguments... arguments) {
+  Thread& t = current();
+  if (!is_ordered(t, m->shared())) return call_original(hook, condition, m, arguments...);
+  if (g.replay) {
+    Due due = next_operation(t, m->address());
+    if (due.acquires()) replay_unlock(t, *m);
+    return replay_lock(t, *m, due);
+  }
+  int result = call_original(hook, condition, m, arguments...);
+  if (result == kInvalid || result == kNotPermitted) note_result(t, result);  // it was never given back
+  else if (result) note_acquired(t, state_of(*m), m->address(), m->shared(), result);
+  else note_acquired(t, state_of(*m), m->address(), m->shared());
+  return result;
+}
+
+/// Nothing to do in replay, unless nothing is ordered.
+int wake(Hook hook, void* condition) {
+  if (g.replay && is_ordered(current(), false)) return 0;
+  return call_original(hook, condition);
+}
+
+}  // namespace
+
+extern "C" {
+
+int hook_pthread_cond_wait(void* condition, Mutex* m) { return wait(Hook::pthread_cond_wait, condition, m); }
+int hook_pthread_cond_timedwait(void* condition, Mutex* m, void* until) {
+  return wait(Hook::pthread_cond_timedwait, condition, m, until);
+}
+int hook_pthread_cond_clockwait(void* condition, Mutex* m, int clock, void* until) {
+  return wait(Hook::pthread_cond_clockwait, condition, m, clock, until);
+}
+int hook_pthread_cond_signal(void* condition) { return wake(Hook::pthread_cond_signal, condition); }
+int hook_pthread_cond_broadcast(void* condition) { return wake(Hook::pthread_cond_broadcast, condition); }
+int hook_pthread_cond_destroy(void* condition) { return wake(Hook::pthread_cond_destroy, condition); }
+
+}  // extern "C"
+}  // namespace pastcone::runtime

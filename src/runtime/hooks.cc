@@ -1,0 +1,27 @@
+#include "hooks.h"
+
+namespace pastcone::runtime {
+
+u64 originals[(u32)Hook::kCount];
+
+/// Patched functions jump to what stands here, at the address that patch/abi.h names.
+extern "C" {
+extern "C" void hook___errno_location() { __builtin_trap(); }  // never patched
+#define X(name, library, use) void hook_##name();
+PASTCONE_HOOKS(X)
+#undef X
+#define X(name, library, use) hook_##name,
+[[gnu::section(".hooks"), gnu::used]] void (*const hook_functions[])() = {PASTCONE_HOOKS(X)};
+#undef X
+}
+
+void add_hooks(u64 bias, const patch::PatchedSegment& segment, int fd) {
+  for (u64 i = 0; i < segment.hook_count; ++i) {
+    patch::HookEntry entry{};
+    u64 at = segment.hook_offset + i * sizeof entry;
+    if (sys(__NR_pread64, fd, &entry, sizeof entry, at) != sizeof entry || entry.hook >= (u32)Hook::kCount) return;
+    originals[entry.hook] = bias + segment.trampoline_vaddr + entry.trampoline;
+  }
+}
+
+}  // namespace pastcone::runtime

@@ -1,0 +1,29 @@
+// Functions of the program's libraries that the runtime takes over in parallel mode, and how to call them as they were.
+#pragma once
+
+#include "pastcone/patch/abi.h"
+#include "pastcone/patch/hooks.h"
+#include "thread.h"
+
+namespace pastcone::runtime {
+
+using patch::Hook;
+
+/// Where the function itself is, in this process.
+extern u64 originals[(u32)Hook::kCount];
+
+template <typename Result = int, typename... Arguments>
+Result call_original(Hook hook, Arguments... arguments) {
+  return ((Result(*)(Arguments...))originals[(u32)hook])(arguments...);
+}
+
+/// Where the program keeps its errno.
+inline int& program_errno() { return *call_original<int*>(Hook::__errno_location); }
+
+/// A patched segment was mapped at `address` from `fd`.
+void add_hooks(u64 bias, const patch::PatchedSegment& segment, int fd);
+
+inline constexpr int kBusyResult = 16, kTimedOut = 110, kDeadlock = 35, kNotPermitted = 1, kOwnerDead = 130, kNotRecoverable = 131,
+                     kInvalid = 22;
+
+}  // namespace pastcone::runtime

@@ -1,0 +1,138 @@
+#include "mutexes.h"
+
+#include "hooks.h"
+
+namespace pastcone::runtime {
+
+ObjectState& state_of(Mutex& m) {
+  if (m.kind & (Mutex::kRobust | Mutex::kInherit)) return table_state(m.address());
+  return m.state;
+}
+
+namespace {
+
+bool is_mine(Thread& t, const Mutex& m) { return m.owner == (i32)t.tid; }
+
+/// The thread has it already: an answer that needs no order; 0: it has not.
+bool again(Thread& t, Mutex& m, int& result) {
+  if (!is_mine(t, m) || (m.type() != Mutex::kRecursive && m.type() != Mutex::kErrorCheck)) return false;
+  result = m.type() == Mutex::kErrorCheck ? kDeadlock : 0;
+  return true;
+}
+
+/// Record: what an attempt by glibc's function came to.
+int note(Thread& t, Mutex& m, int result) {
+  if (result && result != kOwnerDead) note_result(t, result);
+  else if (result) note_acquired(t, state_of(m), m.address(), m.shared(), result);
+  else note_acquired(t, state_of(m), m.address(), m.shared());
+  return result;
+}
+
+/// Record: the usual case without glibc.
+bool take_plain(Thread& t, Mutex& m) {
+  if (!m.plain() || !swap_if(m.lock, 0, 1)) return false;
+  m.owner = (i32)t.tid;
+  ++m.users;
+  note_acquired(t, m.state, m.address(), m.shared());
+  return true;
+}
+
+template <typename... Arguments>
+int lock(Hook hook, Mutex* m, Arguments... arguments) {
+  Thread& t = current();
+  if (!is_ordered(t, m->shared())) return call_original(hook, m, arguments...);
+  int result = 0;
+  bool mine = again(t, *m, result);
+  if (g.replay) {
+    if (!mine) return replay_lock(t, *m, next_operation(t, m->address()));
+    if (!result) ++m->count;
+    return result;
+  }
+  if (mine) return call_original(hook, m, arguments...);
+  if (take_plain(t, *m)) return 0;
+  return note(t, *m, call_original(hook, m, arguments...));
+}
+
+}  // namespace
+
+int replay_lock(Thread& t, Mutex& m, const Due& due) {
+  if (!due.acquires()) {
+    count_operation(t);
+    return (int)due.result;
+  }
+  take_in_order(t, state_of(m), m.address(), m.shared(), due, [&] { return !load(m.lock); });
+  m.owner = (i32)t.tid;
+  ++m.users;
+  m.count = m.type() == Mutex::kRecursive;
+  store(m.lock, 1);
+  return (int)due.result;
+}
+
+int replay_unlock(Thread& t, Mutex& m) {
+  bool checks = m.type() == Mutex::kErrorCheck || m.type() == Mutex::kRecursive || m.robust();
+  if (checks && !is_mine(t, m)) return kNotPermitted;
+  if (m.type() == Mutex::kRecursive && m.count > 1) {
+    --m.count;
+    return 0;
+  }
+  m.count = 0;
+  m.owner = 0;
+  --m.users;
+  __atomic_exchange_n(&m.lock, 0, __ATOMIC_SEQ_CST);
+  announce(state_of(m), m.address(), m.shared());
+  return 0;
+}
+
+extern "C" {
+
+int hook_pthread_mutex_lock(Mutex* m) { return lock(Hook::pthread_mutex_lock, m); }
+int hook_pthread_mutex_timedlock(Mutex* m, void* until) { return lock(Hook::pthread_mutex_timedlock, m, until); }
+int hook_pthread_mutex_clocklock(Mutex* m, int clock, void* until) {
+  return lock(Hook::pthread_mutex_clocklock, m, clock, until);
+}
+
+int hook_pthread_mutex_trylock(Mutex* m) {
+  Thread& t = current();
+  if (!is_ordered(t, m->shared())) return call_original(Hook::pthread_mutex_trylock, m);
+  if (is_mine(t, *m) && m->type() == Mutex::kRecursive) {
+    if (!g.replay) return call_original(Hook::pthread_mutex_trylock, m);
+    ++m->count;
+    return 0;
+  }
+  if (g.replay) return replay_lock(t, *m, next_operation(t, m->address()));
+  if (take_plain(t, *m)) return 0;
+  return note(t, *m, m->plain() ? kBusyResult : call_original(Hook::pthread_mutex_trylock, m));
+}
+
+int hook_pthread_mutex_unlock(Mutex* m) {
+  Thread& t = current();
+  if (!is_ordered(t, m->shared())) return call_original(Hook::pthread_mutex_unlock, m);
+  if (g.replay) return replay_unlock(t, *m);
+  if (!m->plain()) return call_original(Hook::pthread_mutex_unlock, m);
+  m->owner = 0;
+  --m->users;
+  if (__atomic_exchange_n(&m->lock, 0, __ATOMIC_SEQ_CST) > 1)
+    sys(__NR_futex, &m->lock, kFutexWake | (m->shared() ? 0 : kFutexPrivate), 1, 0, 0, 0);
+  return 0;
+}
+
+int hook_pthread_mutex_init(Mutex* m, void* attributes) {
+  int result = call_original(Hook::pthread_mutex_init, m, attributes);
+  if (!result) state_of(*m) = {};
+  return result;
+}
+
+int hook_pthread_mutex_destroy(Mutex* m) {
+  ObjectState& state = state_of(*m);
+  int result = call_original(Hook::pthread_mutex_destroy, m);
+  if (!result) state.version = state.last = 0;
+  return result;
+}
+
+int hook_pthread_mutex_consistent(Mutex* m) {
+  if (!g.replay || !is_ordered(current(), m->shared())) return call_original(Hook::pthread_mutex_consistent, m);
+  return m->robust() ? 0 : kInvalid;
+}
+
+}  // extern "C"
+}  // namespace pastcone::runtime

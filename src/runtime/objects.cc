@@ -1,0 +1,228 @@
+#include "objects.h"
+
+#include "call.h"
+#include "text.h"
+#include "waits.h"
+
+namespace pastcone::runtime {
+namespace {
+
+constexpr u64 kEntryRoom = 40;
+constexpr u32 kTableSize = 1 << 14;
+
+format::ChunkHeader& header_of(Window& window) { return *(format::ChunkHeader*)window.base; }
+
+/// Record: room for one entry in the lock stream; false: nothing is recorded any more.
+bool make_room(Thread& t) {
+  Log& log = t.log;
+  if (log.off) return false;
+  if (log.locks.open && log.locks.at + kEntryRoom <= log.locks.end) return true;
+  u64 operations = *t.operations;
+  close_chunk(log.locks, false);
+  if (!open_chunk(log.locks, format::Stream::kLocks, log.event_count)) {
+    log.off = true;
+    t.operations = &t.own_operations;
+    return false;
+  }
+  header_of(log.locks).operations = operations;
+  t.operations = &header_of(log.locks).operations;
+  return true;
+}
+
+void put(Window& w, u64 value) {
+  for (; value >= 0x80; value >>= 7) w.base[w.at++] = (char)(value | 0x80);
+  w.base[w.at++] = (char)value;
+}
+
+u64 zigzag(i64 value) { return (u64)value << 1 ^ (u64)(value >> 63); }
+
+u64 read(Window& w) {
+  u64 value = 0;
+  for (int shift = 0; shift < 64 && w.at < w.end; shift += 7) {
+    u8 b = (u8)w.base[w.at++];
+    value |= (u64)(b & 0x7f) << shift;
+    if (!(b & 0x80)) break;
+  }
+  return value;
+}
+
+/// Replay: finds out at which operation the next entry is.
+void look_ahead(Thread& t) {
+  Window& w = t.log.locks;
+  t.entry_at = w.at;
+  if (w.at >= w.end) {
+    t.entry_kind = EntryKind::kAcquired;
+    t.next_entry = t.all_operations;
+    t.has_entry = false;
+    return;
+  }
+  u64 head = read(w);
+  t.entry_kind = (EntryKind)(head & 3);
+  t.next_entry = t.last_entry + (head >> 2);
+  t.has_entry = true;
+}
+
+}  // namespace
+
+u64& cached_version(Thread& t, u64 address) {
+  auto& entry = t.versions[(address >> 3 ^ address >> 12) % kCachedVersions];
+  if (entry.address != address) entry = {address, 0};
+  return entry.version;
+}
+
+void open_lock_stream(Thread& t) {
+  t.log.operations = t.log.last_entry = 0;
+  resume_lock_stream(t);
+}
+
+void resume_lock_stream(Thread& t) {
+  t.me = t.process->number << 16 | (t.number & 0xffff);
+  t.own_operations = t.log.operations;
+  t.operations = &t.own_operations;
+  t.last_entry = t.log.last_entry;
+  t.next_entry = ~u64{0};
+  for (auto& entry : t.versions) entry = {};
+  if (!t.process->parallel) return;
+  if (!g.replay) {
+    if (t.log.locks.open) t.operations = &header_of(t.log.locks).operations;
+    make_room(t);
+    return;
+  }
+  t.all_operations = slot_of(t).operations;
+  look_ahead(t);
+}
+
+void hand_over_lock_stream(Thread& t, Log& log) {
+  log.operations = t.operations ? *t.operations : 0;
+  log.last_entry = t.last_entry;
+  if (g.replay) log.locks.at = t.entry_at;
+}
+
+TableState& table_state(u64 address) {
+  static TableState table[kTableSize];
+  for (u32 i = 0;; ++i) {
+    TableState& s = table[(address / 4 * 0x9e3779b1 + i) % kTableSize];
+    u64 held = load(s.address);
+    if (held == address) return s;
+    if (!held && swap_if(s.address, u64{0}, address)) return s;
+    if (load(s.address) == address) return s;
+    if (i == kTableSize) return s;  // full: shares an entry, which orders more than needed
+  }
+}
+
+void begin_anew(Thread& t, ObjectState& s) {
+  constexpr u32 kBusy = ~0u;
+  for (;;) {
+    u32 last = load(s.last);
+    if (last != kBusy && !(last && (last ^ t.me) >> 16)) return;
+    if (last == kBusy || !swap_if(s.last, last, kBusy)) continue;
+    s.version = 0;
+    store(s.last, 0u);
+    return;
+  }
+}
+
+void write_entry(Thread& t, EntryKind kind, u64 address, u64 version, long result) {
+  if (!make_room(t)) return;
+  Window& w = t.log.locks;
+  u64 operation = *t.operations;
+  put(w, (operation - t.last_entry) << 2 | (u64)kind);
+  t.last_entry = operation;
+  if (kind == EntryKind::kResult || kind == EntryKind::kBoth) put(w, zigzag(result));
+  if (kind == EntryKind::kAcquired || kind == EntryKind::kBoth) {
+    bool predicted = version == ~u64{0};
+    u64 delta = 0;
+    if (!predicted) {
+      u64& known = cached_version(t, address);
+      delta = version - known;
+      known = version;
+    }
+    put(w, kind == EntryKind::kAcquired ? delta : predicted ? 0 : delta + 1);
+  }
+  store(header_of(w).used, (u32)(w.at - sizeof(format::ChunkHeader)));
+}
+
+void note_acquired(Thread& t, ObjectState& s, u64 address, bool shared, long result) {
+  refresh(t, s, shared);
+  u64 version = s.version++;
+  write_entry(t, EntryKind::kBoth, address, s.last == t.me ? ~u64{0} : version, result);
+  s.last = t.me;
+  count_operation(t);
+}
+
+void note_result(Thread& t, long result) {
+  write_entry(t, EntryKind::kResult, 0, 0, result);
+  count_operation(t);
+}
+
+Due next_operation(Thread& t, u64 address) {
+  if (*t.operations != t.next_entry) return {true, EntryKind::kAcquired, 0, false, 0};
+  if (!t.has_entry) {
+    if (slot_of(t).complete) diverge(t, Cause::kFlow, "another use of a lock than recorded: there were no more");
+    end_of_log(t);
+  }
+  Window& w = t.log.locks;
+  Due due{false, t.entry_kind, 0, false, 0};
+  if (due.kind == EntryKind::kRan) diverge(t, Cause::kFlow, "a lock is used where an initialisation was run");
+  t.last_entry = t.next_entry;
+  if (due.kind != EntryKind::kAcquired) {
+    u64 value = read(w);
+    due.result = (i64)(value >> 1) ^ -(i64)(value & 1);
+  }
+  if (due.kind != EntryKind::kResult) {
+    u64 delta = read(w);
+    due.ordered = due.kind == EntryKind::kAcquired || delta;
+    if (due.ordered) {
+      u64& known = cached_version(t, address);
+      due.version = known += delta - (due.kind == EntryKind::kBoth);
+    }
+  }
+  look_ahead(t);
+  return due;
+}
+
+bool ran_here(Thread& t) {
+  if (*t.operations != t.next_entry || !t.has_entry || t.entry_kind != EntryKind::kRan) return false;
+  t.last_entry = t.next_entry;
+  look_ahead(t);
+  return true;
+}
+
+void diverge_order(Thread& t, u64 address, const char* what, i64 recorded, i64 now) {
+  char detail[64];
+  (Text(detail, sizeof detail) << "lock at 0x").hex(address);
+  diverge(t, Cause::kOrder, what, recorded, now, detail);
+}
+
+u32& object_futex(u64 address, bool shared) {
+  auto& futexes = g.stage.header().object_futexes;
+  return futexes[shared ? 0 : 1 + (address >> 3 ^ address >> 11) % (stage::kObjectFutexes - 1)];
+}
+
+void wait_object(Thread& t, ObjectState& s, u64 address, bool shared, u64 version, bool (*ready)(void*), void* argument) {
+  for (int i = 0; i < 2000; ++i) {
+    if (ready(argument)) return;
+    sys(__NR_sched_yield);
+  }
+  u32& futex = object_futex(address, shared);
+  begin_wait(t, stage::WaitKind::kOrder, address, version);
+  add(s.waiters, 1u);
+  for (;;) {
+    u32 seen = load(futex);
+    if (ready(argument)) break;
+    if (load(g.stage.header().give_up)) abandon_wait(t);
+    futex_wait(futex, seen);
+  }
+  add(s.waiters, -1);
+  end_wait(t);
+}
+
+void announce(ObjectState& s, u64 address, bool shared) {
+  if (!load(s.waiters)) return;
+  u32& futex = object_futex(address, shared);
+  add(futex, 1u);
+  add(g.stage.header().progress, 1u);
+  futex_wake(futex);
+}
+
+}  // namespace pastcone::runtime

@@ -1,0 +1,125 @@
+// Objects whose order of access matters, in parallel mode: locks and their like.
+//
+// Each object counts its accesses, its version, and knows who had it last. A thread writes nothing down while it is the same one
+// that comes again; else which version it found. These entries are its lock stream, apart from its events:
+//
+//   varint skip << 2 | kind    `skip` ordered operations since the last entry went as predicted
+//   kAcquired                  varint: the version, less the one it found last time (a small cache by address; 0 if forgotten)
+//   kResult                    zigzag: the operation acquired nothing, and gave this
+//   kBoth                      zigzag: the result; varint: 0 as predicted, or 1 + as with kAcquired
+//   kRan                       the thread is the one that runs an initialisation; counts as no operation
+//
+// In replay an operation with an entry waits for its version; one without must find that it had the object last.
+#pragma once
+
+#include "thread.h"
+
+namespace pastcone::runtime {
+
+enum class EntryKind : u8 { kAcquired = 0, kResult = 1, kBoth = 2, kRan = 3 };
+
+/// In the object itself, where it has room.
+struct ObjectState {
+  u64 version;
+  u32 last;     ///< Thread::me, or 0
+  u32 waiters;  ///< replay: how many wait for a change
+};
+static_assert(sizeof(ObjectState) == 16);
+
+/// Of those that have no room, and only memory of one process: by address.
+struct TableState : ObjectState {
+  u64 address;
+  u32 held;      ///< replay
+  u32 holder;
+};
+TableState& table_state(u64 address);
+
+/// Whether the order of this process's operations counts: it has, or had, several threads; or the object is one that
+/// processes share.
+inline bool is_ordered(Thread& t, bool shared) {
+  Process& p = *t.process;
+  return (p.several || shared) && !p.outside;
+}
+
+/// In the child of a fork, memory is a copy of what it was at some moment, and other threads of the parent may have had the object
+/// by then or not: it begins anew.
+void begin_anew(Thread& t, ObjectState& s);
+inline void refresh(Thread& t, ObjectState& s, bool shared) {
+  u32 last = load(s.last);
+  if (last && (last ^ t.me) >> 16 && !shared) begin_anew(t, s);
+}
+
+void open_lock_stream(Thread& t);  ///< at the start of a thread; both modes
+void hand_over_lock_stream(Thread& t, Log& log);  ///< to another image of the process
+void resume_lock_stream(Thread& t);               ///< there
+
+/// The version of an object that this thread found last, as far as it remembers: the same in both modes.
+u64& cached_version(Thread& t, u64 address);
+
+// --- record: after the object was acquired, by who has it now
+void write_entry(Thread& t, EntryKind kind, u64 address, u64 version, long result);
+/// The operation went as predicted.
+inline void count_operation(Thread& t) { ++*t.operations; }
+inline void note_acquired(Thread& t, ObjectState& s, u64 address, bool shared) {
+  refresh(t, s, shared);
+  u64 version = s.version++;
+  if (s.last != t.me) {
+    s.last = t.me;
+    write_entry(t, EntryKind::kAcquired, address, version, 0);
+  }
+  count_operation(t);
+}
+/// The same with a result that is not 0.
+void note_acquired(Thread& t, ObjectState& s, u64 address, bool shared, long result);
+/// It was not acquired.
+void note_result(Thread& t, long result);
+
+// --- replay
+/// What the recording says of the operation that begins now.
+struct Due {
+  bool predicted;  ///< it has no entry
+  EntryKind kind;
+  u64 version;     ///< if `ordered`
+  bool ordered;
+  long result;
+  bool acquires() const { return predicted || kind != EntryKind::kResult; }
+};
+/// `address`: of the object it is about. Does not return at the end of the recording.
+Due next_operation(Thread& t, u64 address);
+/// Whether the thread is the one that ran an initialisation here.
+bool ran_here(Thread& t);
+[[noreturn]] void diverge_order(Thread& t, u64 address, const char* what, i64 recorded, i64 now);
+
+u32& object_futex(u64 address, bool shared);
+void wait_object(Thread& t, ObjectState& s, u64 address, bool shared, u64 version, bool (*ready)(void*), void* argument);
+/// Waits until `ready`, which says whether the object can be had in this version.
+template <typename Ready>
+void await(Thread& t, ObjectState& s, u64 address, bool shared, u64 version, Ready ready) {
+  for (int i = 0; i < 50; ++i) {
+    if (ready()) return;
+    __builtin_ia32_pause();
+  }
+  wait_object(t, s, address, shared, version, [](void* r) { return (*(Ready*)r)(); }, &ready);
+}
+/// After a change that somebody may wait for, made by an atomic exchange.
+void announce(ObjectState& s, u64 address, bool shared);
+/// Waits for this thread's turn with the object, as `due` says; `free`: whether nobody has it.
+template <typename Free>
+void take_in_order(Thread& t, ObjectState& s, u64 address, bool shared, const Due& due, Free free) {
+  refresh(t, s, shared);
+  if (!due.ordered) {
+    if (s.last != t.me) diverge_order(t, address, "another thread had the lock since this one had it last", t.me, s.last);
+    if (!free()) await(t, s, address, shared, s.version, free);
+  } else {
+    await(t, s, address, shared, due.version, [&] {
+      u64 now = load(s.version);
+      if ((i64)(now - due.version) > 0) diverge_order(t, address, "the lock was taken more often", (i64)due.version, (i64)now);
+      return now == due.version && free();
+    });
+  }
+  s.last = t.me;
+  store(s.version, s.version + 1);
+  count_operation(t);
+}
+
+}  // namespace pastcone::runtime

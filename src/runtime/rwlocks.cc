@@ -1,0 +1,195 @@
+// Reader-writer locks. Readers between two writes may come in any order: a reader waits for the last write before it, a writer for
+// all accesses.
+#include "hooks.h"
+#include "objects.h"
+
+namespace pastcone::runtime {
+namespace {
+
+/// As glibc lays it out; the words it does not use are ours.
+struct RwLock {
+  u32 readers, writers;
+  u32 phase_futex, writers_futex;
+  u32 version, writes;   ///< accesses so far, and how many of them wrote
+  i32 current_writer;
+  i32 is_shared;
+  u8 elision;
+  u8 filler[7];
+  u32 last;              ///< who wrote, if that was the last access
+  u32 waiters;
+  u32 flags, filler2;
+
+  bool shared() const { return is_shared; }
+  u64 address() const { return (u64)this; }
+};
+static_assert(sizeof(RwLock) == 56 && offsetof(RwLock, last) == 40);
+
+/// Where the cache of versions keeps the number of writes.
+u64 read_key(const RwLock& l) { return l.address() + 1; }
+
+u64& known_writes(Thread& t, RwLock& l) { return cached_version(t, read_key(l)); }
+
+void refresh(Thread& t, RwLock& l) {
+  if (!l.last || !((l.last ^ t.me) >> 16) || l.shared()) return;
+  l.version = l.writes = 0;
+  l.last = 0;
+}
+
+void note_read(Thread& t, RwLock& l, int result) {
+  u32 writes = load(l.writes);
+  add(l.version, 1u);
+  if (load(l.last)) store(l.last, 0u);
+  // The first time in a version that somebody wrote there is an entry; + 1 so that the first of all counts too.
+  if (known_writes(t, l) != writes + u64{1} || result)
+    write_entry(t, result ? EntryKind::kBoth : EntryKind::kAcquired, read_key(l), writes + u64{1}, result);
+  count_operation(t);
+}
+
+void note_write(Thread& t, RwLock& l) {
+  refresh(t, l);
+  u32 version = l.version;
+  store(l.version, version + 1);
+  store(l.writes, l.writes + 1);
+  if (l.last != t.me) {
+    write_entry(t, EntryKind::kAcquired, l.address(), version, 0);
+    store(l.last, t.me);
+  }
+  count_operation(t);
+}
+
+/// The part of the object's state that waiting needs.
+struct Waiting {
+  RwLock& l;
+  ObjectState& state() { return *(ObjectState*)((char*)&l.last - offsetof(ObjectState, last)); }
+};
+
+template <typename Ready>
+void wait(Thread& t, RwLock& l, u64 version, Ready ready) {
+  // ObjectState::last and waiters lie side by side, as ours do; its version is not looked at.
+  static_assert(offsetof(ObjectState, waiters) - offsetof(ObjectState, last) == offsetof(RwLock, waiters) - offsetof(RwLock, last));
+  await(t, Waiting{l}.state(), l.address(), l.shared(), version, ready);
+}
+
+int replay_read(Thread& t, RwLock& l) {
+  // The address is that of the lock; reads are told from writes by their key.
+  Due due = next_operation(t, read_key(l));
+  if (!due.acquires()) {
+    count_operation(t);
+    return (int)due.result;
+  }
+  u64 wanted = known_writes(t, l) - 1;
+  wait(t, l, wanted, [&] {
+    u32 writes = load(l.writes);
+    if ((i32)(writes - (u32)wanted) > 0)
+      diverge_order(t, l.address(), "the lock was taken for writing more often", (i64)wanted, writes);
+    return writes == (u32)wanted && !load(l.writers);
+  });
+  add(l.readers, 1u);
+  add(l.version, 1u);
+  if (load(l.last)) store(l.last, 0u);
+  count_operation(t);
+  announce(Waiting{l}.state(), l.address(), l.shared());
+  return 0;
+}
+
+int replay_write(Thread& t, RwLock& l) {
+  Due due = next_operation(t, l.address());
+  if (!due.acquires()) {
+    count_operation(t);
+    return (int)due.result;
+  }
+  refresh(t, l);
+  if (!due.ordered && l.last != t.me)
+    diverge_order(t, l.address(), "another thread had the lock since this one had it last", t.me, l.last);
+  u32 wanted = due.ordered ? (u32)due.version : l.version;
+  wait(t, l, wanted, [&] {
+    u32 version = load(l.version);
+    if ((i32)(version - wanted) > 0) diverge_order(t, l.address(), "the lock was taken more often", wanted, version);
+    return version == wanted && !load(l.readers) && !load(l.writers);
+  });
+  store(l.writers, 1u);
+  store(l.last, t.me);
+  store(l.writes, l.writes + 1);
+  store(l.version, l.version + 1);
+  l.current_writer = (i32)t.tid;
+  count_operation(t);
+  return 0;
+}
+
+template <typename... Arguments>
+int read_lock(Hook hook, RwLock* l, Arguments... arguments) {
+  Thread& t = current();
+  if (!is_ordered(t, l->shared())) return call_original(hook, l, arguments...);
+  if (g.replay) return replay_read(t, *l);
+  int result = call_original(hook, l, arguments...);
+  if (result) note_result(t, result);
+  else note_read(t, *l, 0);
+  return result;
+}
+
+template <typename... Arguments>
+int write_lock(Hook hook, RwLock* l, Arguments... arguments) {
+  Thread& t = current();
+  if (!is_ordered(t, l->shared())) return call_original(hook, l, arguments...);
+  if (g.replay) return replay_write(t, *l);
+  int result = call_original(hook, l, arguments...);
+  if (result) note_result(t, result);
+  else note_write(t, *l);
+  return result;
+}
+
+}  // namespace
+
+extern "C" {
+
+int hook_pthread_rwlock_rdlock(RwLock* l) { return read_lock(Hook::pthread_rwlock_rdlock, l); }
+int hook_pthread_rwlock_timedrdlock(RwLock* l, void* until) { return read_lock(Hook::pthread_rwlock_timedrdlock, l, until); }
+int hook_pthread_rwlock_clockrdlock(RwLock* l, int clock, void* until) {
+  return read_lock(Hook::pthread_rwlock_clockrdlock, l, clock, until);
+}
+int hook_pthread_rwlock_wrlock(RwLock* l) { return write_lock(Hook::pthread_rwlock_wrlock, l); }
+int hook_pthread_rwlock_trywrlock(RwLock* l) { return write_lock(Hook::pthread_rwlock_trywrlock, l); }
+int hook_pthread_rwlock_timedwrlock(RwLock* l, void* until) { return write_lock(Hook::pthread_rwlock_timedwrlock, l, until); }
+int hook_pthread_rwlock_clockwrlock(RwLock* l, int clock, void* until) {
+  return write_lock(Hook::pthread_rwlock_clockwrlock, l, clock, until);
+}
+
+/// Trying is waiting for no time at all.
+int hook_pthread_rwlock_tryrdlock(RwLock* l) {
+  static const Timespec past{0, 0};
+  Thread& t = current();
+  if (g.replay && is_ordered(t, l->shared())) return replay_read(t, *l);
+  int result = call_original(Hook::pthread_rwlock_clockrdlock, l, 1, &past);
+  if (result == kTimedOut || result == kDeadlock) result = kBusyResult;
+  if (!is_ordered(t, l->shared())) return result;
+  if (result) note_result(t, result);
+  else note_read(t, *l, 0);
+  return result;
+}
+
+int hook_pthread_rwlock_unlock(RwLock* l) {
+  Thread& t = current();
+  if (!g.replay || !is_ordered(t, l->shared())) return call_original(Hook::pthread_rwlock_unlock, l);
+  if (load(l->writers) && l->current_writer == (i32)t.tid) {
+    l->current_writer = 0;
+    __atomic_exchange_n(&l->writers, 0u, __ATOMIC_SEQ_CST);
+  } else {
+    add(l->readers, -1);
+  }
+  announce(Waiting{*l}.state(), l->address(), l->shared());
+  return 0;
+}
+
+int hook_pthread_rwlock_init(RwLock* l, void* attributes) {
+  int result = call_original(Hook::pthread_rwlock_init, l, attributes);
+  l->version = l->writes = l->last = l->waiters = 0;
+  return result;
+}
+
+int hook_pthread_rwlock_destroy(RwLock* l) {
+  l->version = l->writes = l->last = 0;
+  return 0;
+}
+
+}  // extern "C"
+}  // namespace pastcone::runtime

@@ -1,0 +1,104 @@
+// Threads as the program makes and awaits them, in parallel mode. Which of the stacks that glibc keeps for reuse a new thread gets
+// depends on when others are really gone; so stacks are ours, at places that depend on who creates how many.
+#include "hooks.h"
+#include "objects.h"
+#include "turn.h"
+#include "waits.h"
+
+namespace pastcone::runtime {
+namespace {
+
+constexpr u64 kStacksBase = 0x300000000000, kStackRoom = u64{1} << 25, kStacksPerThread = 2048, kCreators = 512;
+constexpr u64 kUnlimitedSize = 2 << 20, kGuard = 4096;
+
+/// pthread_attr_t as glibc has it.
+struct Attributes {
+  u32 priority, policy;
+  u32 flags;
+  u64 guard, stack, size;
+  u64 more[2];
+
+  static constexpr u32 kOwnStack = 8;
+};
+static_assert(sizeof(Attributes) == 56);
+
+/// What glibc would give.
+u64 default_size() {
+  u64 limit[2] = {0, 0};
+  sys(__NR_prlimit64, 0, 3, nullptr, limit);  // RLIMIT_STACK
+  return limit[0] == ~u64{0} || !limit[0] ? kUnlimitedSize : max<u64>(limit[0], 128 << 10);
+}
+
+/// A new stack, unless the program brings its own or wants too many or too large ones: then that is left to glibc.
+void give_stack(Thread& t, Attributes& a) {
+  if (a.flags & Attributes::kOwnStack) return;
+  u64 size = page_up(a.size ? a.size : default_size());
+  bool used = t.stacks_free > 0;
+  if ((!used && t.stacks_given >= kStacksPerThread) || t.number >= kCreators || size + kGuard > kStackRoom) return;
+  u64 index = used ? t.free_stacks[--t.stacks_free] : t.number * kStacksPerThread + t.stacks_given++;
+  u64 base = kStacksBase + index * kStackRoom;
+  sys(__NR_munmap, base, kStackRoom);  // of a process before us, if we are its fork
+  long mapped = sys(__NR_mmap, base + kGuard, size, kProtRead | kProtWrite,
+                    kMapPrivate | kMapAnonymous | kMapNoReserve | kMapStack | kMapFixedNoReplace, -1, 0);
+  if (is_error(mapped)) return;
+  a.stack = base + kGuard + size;
+  a.size = size;
+  a.guard = 0;
+  a.flags |= Attributes::kOwnStack;
+}
+
+/// Of a thread that was joined; its handle lies in it.
+void take_stack_back(Thread& t, u64 thread) {
+  if (thread < kStacksBase || thread >= kStacksBase + kCreators * kStacksPerThread * kStackRoom) return;
+  u64 index = (thread - kStacksBase) / kStackRoom;
+  sys(__NR_munmap, kStacksBase + index * kStackRoom, kStackRoom);
+  if (t.stacks_free < sizeof t.free_stacks / sizeof t.free_stacks[0]) t.free_stacks[t.stacks_free++] = (u32)index;
+}
+
+template <typename... Arguments>
+int join(Hook hook, u64 thread, Arguments... arguments) {
+  Thread& t = current();
+  if (!is_ordered(t, false)) return call_original(hook, thread, arguments...);
+  if (!g.replay) {
+    int result = call_original(hook, thread, arguments...);
+    if (result) note_result(t, result);
+    else count_operation(t);
+    if (!result) take_stack_back(t, thread);
+    return result;
+  }
+  Due due = next_operation(t, thread);
+  count_operation(t);
+  if (!due.predicted) return (int)due.result;
+  int result = call_original(hook, thread, arguments...);
+  if (!result) take_stack_back(t, thread);
+  return result;
+}
+
+}  // namespace
+
+extern "C" {
+
+int hook_pthread_create(u64* thread, Attributes* attributes, void* start, void* argument) {
+  Thread& t = current();
+  t.process->several = true;
+  Attributes a{};
+  if (attributes) a = *attributes;
+  give_stack(t, a);
+  return call_original(Hook::pthread_create, thread, &a, start, argument);
+}
+
+int hook_pthread_join(u64 thread, void** result) { return join(Hook::pthread_join, thread, result); }
+int hook_pthread_tryjoin_np(u64 thread, void** result) {
+  return join(g.replay ? Hook::pthread_join : Hook::pthread_tryjoin_np, thread, result);
+}
+int hook_pthread_timedjoin_np(u64 thread, void** result, void* until) {
+  if (g.replay) return join(Hook::pthread_join, thread, result);
+  return join(Hook::pthread_timedjoin_np, thread, result, until);
+}
+int hook_pthread_clockjoin_np(u64 thread, void** result, int clock, void* until) {
+  if (g.replay) return join(Hook::pthread_join, thread, result);
+  return join(Hook::pthread_clockjoin_np, thread, result, clock, until);
+}
+
+}  // extern "C"
+}  // namespace pastcone::runtime
