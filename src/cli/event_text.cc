@@ -111,6 +111,8 @@ std::string mark_text(const Item& mark) {
       return fmt::format("turn {}#{}", mark.object, mark.number);
     case Op::kOrder:
       return fmt::format("obj {}#{}", mark.object, mark.number);
+    case Op::kInside:
+      return fmt::format("inside lock operation {}", mark.number);
     case Op::kOffset:
       return fmt::format("from byte {}", mark.position);
     case Op::kOutput:
@@ -162,6 +164,9 @@ Json mark_json(const Item& mark, EventReader& reader) {
     case Op::kOrder:
       json["object"] = mark.object;
       json["number"] = mark.number;
+      break;
+    case Op::kInside:
+      json["operation"] = mark.number;
       break;
     case Op::kOffset:
       json["position"] = mark.position;

@@ -53,6 +53,7 @@
   X(pthread_tryjoin_np, kLibc, kWrapped)              \
   X(pthread_timedjoin_np, kLibc, kWrapped)            \
   X(pthread_clockjoin_np, kLibc, kWrapped)            \
+  X(pthread_cancel, kLibc, kWrapped)                  \
   X(__errno_location, kLibc, kCalled)                 \
   X(__cxa_guard_acquire, kLibstdcxx, kWrapped)        \
   X(__cxa_guard_release, kLibstdcxx, kWrapped)        \

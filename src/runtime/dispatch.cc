@@ -67,9 +67,16 @@ extern "C" void runtime_dispatch(Frame* frame) {
   Call c{t, *frame, number, number < kCallCount ? call_table[number] : kUnknown,
          {frame->rdi, frame->rsi, frame->rdx, frame->r10, frame->r8, frame->r9}};
   if (g.replay && (g.stage.header().flags & stage::kFlagListCalls)) list_call(c, 0);
-  bool passes = number == __NR_futex && t.process->parallel;
-  if (!passes) enter_call(c);
-  frame->rax = (u64)(passes ? pass_futex(c) : run(c));
+  if (number == CALL_SIGNAL_POINT) {
+    t.log.read_byte();  // kInside
+    t.log.read_varint();
+    frame->rax = 0;
+  } else if (number == __NR_futex && t.process->parallel) {
+    frame->rax = (u64)pass_futex(c);
+  } else {
+    enter_call(c);
+    frame->rax = (u64)run(c);
+  }
   if (!g.replay && (g.stage.header().flags & stage::kFlagListCalls)) list_call(c, (long)frame->rax);
   if (g.replay) {
     take_recorded_turn_after(t);

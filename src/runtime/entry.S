@@ -113,6 +113,17 @@ entry_clock:
         mov     $0, %eax
         jmp     *%rcx
 
+# --- void runtime_signal_point(): a call that does nothing, but lets signals in.
+        .globl  runtime_signal_point
+        .type   runtime_signal_point, @function
+runtime_signal_point:
+        .cfi_startproc
+        lea     1f(%rip), %rcx
+        mov     $CALL_SIGNAL_POINT, %eax
+        jmp     runtime_entry_syscall
+1:      ret
+        .cfi_endproc
+
 # --- void runtime_leave(Frame*): back to the program, for good.
         .globl  runtime_leave
         .type   runtime_leave, @function

@@ -63,6 +63,7 @@ int replay_lock(Thread& t, Mutex& m, const Due& due) {
   take_in_order(t, state_of(m), m.address(), m.shared(), due, [&] { return !load(m.lock); });
   m.owner = (i32)t.tid;
   ++m.users;
+  if (m.robust()) table_state(m.address()).holder = t.me;
   m.count = m.type() == Mutex::kRecursive;
   store(m.lock, 1);
   return (int)due.result;
@@ -78,9 +79,20 @@ int replay_unlock(Thread& t, Mutex& m) {
   m.count = 0;
   m.owner = 0;
   --m.users;
+  if (m.robust()) table_state(m.address()).holder = 0;
   __atomic_exchange_n(&m.lock, 0, __ATOMIC_SEQ_CST);
   announce(state_of(m), m.address(), m.shared());
   return 0;
+}
+
+void release_held(Thread& t) {
+  each_table_state([&](TableState& s) {
+    if (s.holder != t.me) return;
+    s.holder = 0;
+    auto& m = *(Mutex*)s.address;
+    __atomic_exchange_n(&m.lock, 0, __ATOMIC_SEQ_CST);
+    announce(s, s.address, m.shared());
+  });
 }
 
 extern "C" {

@@ -29,4 +29,7 @@ ObjectState& state_of(Mutex& m);
 int replay_lock(Thread& t, Mutex& m, const Due& due);
 int replay_unlock(Thread& t, Mutex& m);
 
+/// Replay: the thread ends, and with it its hold of robust mutexes.
+void release_held(Thread& t);
+
 }  // namespace pastcone::runtime

@@ -1,6 +1,7 @@
 #include "objects.h"
 
 #include "call.h"
+#include "signal_frame.h"
 #include "text.h"
 #include "waits.h"
 
@@ -8,7 +9,6 @@ namespace pastcone::runtime {
 namespace {
 
 constexpr u64 kEntryRoom = 40;
-constexpr u32 kTableSize = 1 << 14;
 
 format::ChunkHeader& header_of(Window& window) { return *(format::ChunkHeader*)window.base; }
 
@@ -98,10 +98,11 @@ void hand_over_lock_stream(Thread& t, Log& log) {
   if (g.replay) log.locks.at = t.entry_at;
 }
 
+TableState object_table[kTableSize];
+
 TableState& table_state(u64 address) {
-  static TableState table[kTableSize];
   for (u32 i = 0;; ++i) {
-    TableState& s = table[(address / 4 * 0x9e3779b1 + i) % kTableSize];
+    TableState& s = object_table[(address / 4 * 0x9e3779b1 + i) % kTableSize];
     u64 held = load(s.address);
     if (held == address) return s;
     if (!held && swap_if(s.address, u64{0}, address)) return s;
@@ -155,7 +156,19 @@ void note_result(Thread& t, long result) {
   count_operation(t);
 }
 
+void take_signals_inside(Thread& t) {
+  while (signals_inside(t)) {
+    u64 at = t.log.events.at;
+    t.log.read_byte();
+    u64 operation = t.log.read_varint();
+    t.log.events.at = at;
+    if (operation != *t.operations) return;
+    runtime_signal_point();
+  }
+}
+
 Due next_operation(Thread& t, u64 address) {
+  take_signals_inside(t);
   if (*t.operations != t.next_entry) return {true, EntryKind::kAcquired, 0, false, 0};
   if (!t.has_entry) {
     if (slot_of(t).complete) diverge(t, Cause::kFlow, "another use of a lock than recorded: there were no more");
@@ -189,6 +202,14 @@ bool ran_here(Thread& t) {
 }
 
 void diverge_order(Thread& t, u64 address, const char* what, i64 recorded, i64 now) {
+  // Where the program called: these functions have frame pointers.
+  auto* f = (const u64*)__builtin_frame_address(0);
+  while (in_runtime(f[1])) f = (const u64*)f[0];
+  Frame frame{};
+  frame.rip = f[1];
+  frame.rsp = (u64)(f + 2);
+  frame.rbp = f[0];
+  t.frame = &frame;
   char detail[64];
   (Text(detail, sizeof detail) << "lock at 0x").hex(address);
   diverge(t, Cause::kOrder, what, recorded, now, detail);

@@ -33,6 +33,13 @@ struct TableState : ObjectState {
   u32 holder;
 };
 TableState& table_state(u64 address);
+inline constexpr u32 kTableSize = 1 << 14;
+extern TableState object_table[kTableSize];
+template <typename Visit>
+void each_table_state(Visit visit) {
+  for (TableState& s : object_table)
+    if (load(s.address)) visit(s);
+}
 
 /// Whether the order of this process's operations counts: it has, or had, several threads; or the object is one that
 /// processes share.
@@ -75,6 +82,10 @@ void note_acquired(Thread& t, ObjectState& s, u64 address, bool shared, long res
 void note_result(Thread& t, long result);
 
 // --- replay
+/// Signals that came inside the operation that begins now.
+inline bool signals_inside(Thread& t) { return t.log.peek() == Op::kInside; }
+void take_signals_inside(Thread& t);
+
 /// What the recording says of the operation that begins now.
 struct Due {
   bool predicted;  ///< it has no entry

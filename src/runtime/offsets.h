@@ -3,6 +3,7 @@
 #define THREAD_USER_RSP 8
 #define THREAD_STACK_TOP 16
 #define THREAD_INTERRUPT 24
+#define CALL_SIGNAL_POINT 0x50430001
 // The calls that have a short way of their own.
 #define CALL_GETTIMEOFDAY 96
 #define CALL_CLOCK_GETTIME 228

@@ -1,6 +1,6 @@
 // Processes and threads come and go.
 #include "async.h"
-#include "objects.h"
+#include "mutexes.h"
 #include "handlers.h"
 #include "turn.h"
 #include "waits.h"
@@ -198,6 +198,8 @@ void become_child(Thread& t, Created created) {
   }
   t.number = created.thread;
   t.has_turn = false;
+  t.in_call = false;
+  t.stacks_given = t.stacks_free = 0;
 }
 
 long fork_process(Call& c, const Request& r, Created created) {
@@ -383,7 +385,8 @@ long handle_exit(Call& c) {
     if (code != (i32)c.a[0]) diverge(t, Cause::kData, "a thread ends with another code", code, (i32)c.a[0]);
     expect_check(c);
   }
-  release_robust_mutexes(t);
+  if (p.parallel && g.replay) release_held(t);
+  else release_robust_mutexes(t);
   if (last) {
     if (g.replay) end_replayed_process(t);
     end_process_log(t);

@@ -248,7 +248,8 @@ void on_signal(int signal, SignalInfo* info, KernelFrame* kernel) {
     }
     if (signal == 5 && (on_breakpoint(t, context) || on_trap(context))) return;
     end_survey(t, context);
-    if (in_runtime(context.rip)) {
+    bool hook = context.rip >= (u64)runtime_hooks_begin && context.rip < (u64)runtime_hooks_end;
+    if (in_runtime(context.rip) && !hook) {
       // Our own bug, or the program's memory vanished under us.
       report_own_fault(t, signal, context.rip, context.cr2);
       return;

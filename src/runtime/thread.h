@@ -169,6 +169,8 @@ long runtime_copy(void* to, const void* from, size_t n);
 extern char runtime_text_begin[], runtime_text_end[], runtime_window_begin[], runtime_window_end[],
     runtime_window_abort[], runtime_copy_fault[], runtime_copy_end[];
 void runtime_entry_syscall();
+void runtime_signal_point();
+extern char runtime_hooks_begin[], runtime_hooks_end[];
 }
 
 }  // namespace pastcone::runtime

@@ -96,7 +96,18 @@ long pass_futex(Call& c) {
   if (g.replay) begin_wait(t, stage::WaitKind::kFutex, c.a[0], 0);
   long result = may_sleep(t, c.number, c.a[0], c.a[1], c.a[2], c.a[3], c.a[4], c.a[5]);
   if (g.replay) end_wait(t);
-  return result;
+  if (result != -EINTR || g.replay) return result;
+  u64 due = t.signals.captured & ~t.signals.mask;
+  if (due) {
+    Log& log = t.log;
+    log.begin();
+    log.byte((u8)Op::kInside);
+    log.varint(*t.operations);
+    log.commit();
+  } else {
+    clear_interrupt(t);
+  }
+  return interrupted(c);
 }
 
 long handle_futex(Call& c) {

@@ -99,6 +99,7 @@ enum class Op : uint8_t {
   kFault = 0x16,       ///< a synchronous signal with a handler: varint signal, payload siginfo, check
   kOrder = 0x17,       ///< * the next event is access number N to a shared object: varint object, varint number
   kTurnAfter = 0x18,   ///< * as kTurn, but belongs to the event before it; number 0: gave it up there
+  kInside = 0x19,      ///< * the next signal came inside an ordered operation: varint its number
   kFirstCall = 0x20,   ///< from here on: kFirstCall + index into kFrequent: a call in a usual shape
 };
 

@@ -52,6 +52,8 @@ std::string_view kind_name(const Item& item) {
       return "fault";
     case Op::kOrder:
       return "order";
+    case Op::kInside:
+      return "inside";
     default:
       return {};
   }

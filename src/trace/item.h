@@ -36,7 +36,7 @@ struct Item {
   int64_t time = 0;
   uint64_t value = 0;   ///< kRandom: the number; kTsc: aux
   uint64_t object = 0;  ///< kTurn, kTurnAfter: the group; kOrder: the object
-  uint64_t number = 0;  ///< kTurn, kTurnAfter, kOrder: which access; kOutput: which write
+  uint64_t number = 0;  ///< kTurn, kTurnAfter, kOrder: which access; kInside: which operation; kOutput: which write
   uint64_t hash = 0;    ///< kExitGroup, kFatal: the running hash
 
   uint64_t payload_offset = 0;  ///< in the thread's data stream
@@ -50,7 +50,7 @@ struct Item {
 constexpr bool is_event(format::Op op) {
   using format::Op;
   return op != Op::kTurn && op != Op::kTurnAfter && op != Op::kCorrect && op != Op::kFile &&
-         op != Op::kOutput && op != Op::kOffset && op != Op::kOrder;
+         op != Op::kOutput && op != Op::kOffset && op != Op::kOrder && op != Op::kInside;
 }
 
 /// What an event is called on the command line: a call by its name ("read"; empty for a number without one),

@@ -249,6 +249,9 @@ void StreamReader::Decoder::rare() {
       item_.object = varint();
       item_.number = varint();
       return;
+    case Op::kInside:
+      item_.number = varint();
+      return;
     case Op::kCorrect:
       item_.result = zigzag();
       return;
