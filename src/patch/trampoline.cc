@@ -11,6 +11,16 @@ namespace {
 constexpr uint8_t kNop = 0x90;
 constexpr uint8_t kInt3 = 0xcc;
 
+extern "C" const uint8_t pastcone_fast_lock[], pastcone_fast_lock_end[], pastcone_fast_unlock[],
+    pastcone_fast_unlock_end[];
+
+/// Code in front of the way to the runtime; mostly none.
+ByteView fast_path(Hook hook) {
+  if (hook == Hook::pthread_mutex_lock) return {pastcone_fast_lock, pastcone_fast_lock_end};
+  if (hook == Hook::pthread_mutex_unlock) return {pastcone_fast_unlock, pastcone_fast_unlock_end};
+  return {};
+}
+
 bool fits(int64_t distance) { return distance == static_cast<int32_t>(distance); }
 
 }  // namespace
@@ -49,6 +59,7 @@ std::optional<TrampolineArea::Entry> TrampolineArea::add_hook(const Displacement
   Entry entry{here(), 0};
   reachable_ = fits(static_cast<int64_t>(entry.jump - (group.start + kJumpSize)));
   origins_.push_back({here(), group.start});
+  for (uint8_t byte : fast_path(hook)) code_.push_back(byte);
   put({0x49, 0xbb});  // movabs $slot,%r11
   put_u64(kHookTable + sizeof(uint64_t) * static_cast<uint64_t>(hook));
   put({0x41, 0xff, 0x23});  // jmp *(%r11)

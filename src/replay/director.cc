@@ -255,6 +255,10 @@ void Director::give_up() {
   for (uint32_t i = 0; i <= run_.last_connection; ++i) record::bump_and_wake(view.connection(i).futex);
   for (uint32_t i = 0; i <= run_.last_group; ++i) record::bump_and_wake(view.group(i).futex);
   for (uint32_t i = 1; i <= layout_.processes; ++i) record::bump_and_wake(view.process(i).vfork_done);
+  for (uint32_t& futex : view.header().object_futexes) record::bump_and_wake(futex);
+  for (stage::ObjectBucket& bucket : view.header().object_buckets) {
+    for (stage::ObjectWaiter& waiter : bucket.waiters) record::bump_and_wake(waiter.futex);
+  }
 }
 
 void Director::end_all(Session& session) {

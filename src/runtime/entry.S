@@ -16,7 +16,11 @@ runtime_entry_syscall:
         .type   runtime_entry_instruction, @function
 runtime_entry_instruction:
         jmp     entry_instruction_body
-        .balign 64
+        .balign 16
+        # What fast paths in patched code call (patch/thread_abi.h).
+        .skip   32, 0xcc
+        .quad   runtime_handed_over
+        .quad   runtime_wake_mutex
 
         .text
         .type   entry_syscall_body, @function

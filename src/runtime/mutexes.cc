@@ -81,7 +81,7 @@ int replay_unlock(Thread& t, Mutex& m) {
   --m.users;
   if (m.robust()) table_state(m.address()).holder = 0;
   __atomic_exchange_n(&m.lock, 0, __ATOMIC_SEQ_CST);
-  announce(state_of(m), m.address(), m.shared());
+  announce_release(state_of(m), m.address(), m.shared());
   return 0;
 }
 
@@ -91,11 +91,22 @@ void release_held(Thread& t) {
     s.holder = 0;
     auto& m = *(Mutex*)s.address;
     __atomic_exchange_n(&m.lock, 0, __ATOMIC_SEQ_CST);
-    announce(s, s.address, m.shared());
+    announce_release(s, s.address, m.shared());
   });
 }
 
 extern "C" {
+
+/// From patch/fast_paths.S: it is locked, but another thread had it last.
+int runtime_handed_over(Mutex* m) {
+  note_acquired(current(), m->state, m->address(), m->shared());
+  return 0;
+}
+/// It is unlocked, and somebody waits.
+int runtime_wake_mutex(Mutex* m) {
+  sys(__NR_futex, &m->lock, kFutexWake | (m->shared() ? 0 : kFutexPrivate), 1, 0, 0, 0);
+  return 0;
+}
 
 int hook_pthread_mutex_lock(Mutex* m) { return lock(Hook::pthread_mutex_lock, m); }
 int hook_pthread_mutex_timedlock(Mutex* m, void* until) { return lock(Hook::pthread_mutex_timedlock, m, until); }
@@ -123,9 +134,7 @@ int hook_pthread_mutex_unlock(Mutex* m) {
   if (!m->plain()) return call_original(Hook::pthread_mutex_unlock, m);
   m->owner = 0;
   --m->users;
-  if (__atomic_exchange_n(&m->lock, 0, __ATOMIC_SEQ_CST) > 1)
-    sys(__NR_futex, &m->lock, kFutexWake | (m->shared() ? 0 : kFutexPrivate), 1, 0, 0, 0);
-  return 0;
+  return __atomic_exchange_n(&m->lock, 0, __ATOMIC_SEQ_CST) > 1 ? runtime_wake_mutex(m) : 0;
 }
 
 int hook_pthread_mutex_init(Mutex* m, void* attributes) {

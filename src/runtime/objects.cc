@@ -1,6 +1,7 @@
 #include "objects.h"
 
 #include "call.h"
+#include "channels.h"
 #include "signal_frame.h"
 #include "text.h"
 #include "waits.h"
@@ -82,6 +83,7 @@ void resume_lock_stream(Thread& t) {
   t.last_entry = t.log.last_entry;
   t.next_entry = ~u64{0};
   for (auto& entry : t.versions) entry = {};
+  t.counts = t.process->several && !g.replay;
   if (!t.process->parallel) return;
   if (!g.replay) {
     if (t.log.locks.open) t.operations = &header_of(t.log.locks).operations;
@@ -236,6 +238,76 @@ void wait_object(Thread& t, ObjectState& s, u64 address, bool shared, u64 versio
   }
   add(s.waiters, -1);
   end_wait(t);
+}
+
+namespace {
+stage::ObjectBucket& bucket_of(u64 address) {
+  return g.stage.header().object_buckets[(address >> 3 ^ address >> 11) % stage::kObjectFutexes];
+}
+
+/// With the bucket's lock: the least version that is waited for.
+void set_least(ObjectState& s, stage::ObjectBucket& bucket, u64 address) {
+  u64 least = ~u64{0};
+  for (auto& w : bucket.waiters)
+    if (w.address == address) least = min(least, w.version);
+  store(s.waiters, least == ~u64{0} ? 0 : (u32)least + 1);
+}
+}  // namespace
+
+void wait_for_version(Thread& t, ObjectState& s, u64 address, u64 version, bool (*ready)(void*), void* argument) {
+  auto& bucket = bucket_of(address);
+  stage::ObjectWaiter* mine = nullptr;
+  u32 seen = 0;
+  {
+    SharedLock lock(bucket.lock, t.tid);
+    for (auto& w : bucket.waiters)
+      if (!w.address) {
+        mine = &w;
+        seen = load(w.futex);
+        w.version = version;
+        store(w.address, address);
+        set_least(s, bucket, address);
+        break;
+      }
+  }
+  if (!mine) {  // more wait here than there is room for
+    while (!ready(argument)) sys(__NR_sched_yield);
+    return;
+  }
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+  if (ready(argument)) {
+    SharedLock lock(bucket.lock, t.tid);
+    if (mine->address == address && mine->version == version) {
+      store(mine->address, u64{0});
+      set_least(s, bucket, address);
+    }
+    return;
+  }
+  begin_wait(t, stage::WaitKind::kOrder, address, version);
+  while (load(mine->futex) == seen) futex_wait(mine->futex, seen);
+  if (load(g.stage.header().give_up)) abandon_wait(t);
+  end_wait(t);
+  // Woken at the right moment; unless somebody takes what is not his, there is nothing left to wait for.
+  while (!ready(argument)) sys(__NR_sched_yield);
+}
+
+void wake_for_version(ObjectState& s, u64 address) {
+  auto& bucket = bucket_of(address);
+  stage::ObjectWaiter* woken = nullptr;
+  {
+    SharedLock lock(bucket.lock, current().tid);
+    for (auto& w : bucket.waiters)
+      if (w.address == address && w.version == s.version) {
+        woken = &w;
+        store(w.address, u64{0});
+        add(w.futex, 1u);
+        break;
+      }
+    set_least(s, bucket, address);
+  }
+  if (!woken) return;
+  add(g.stage.header().progress, 1u);
+  futex_wake(woken->futex);
 }
 
 void announce(ObjectState& s, u64 address, bool shared) {

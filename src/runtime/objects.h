@@ -22,7 +22,7 @@ enum class EntryKind : u8 { kAcquired = 0, kResult = 1, kBoth = 2, kRan = 3 };
 struct ObjectState {
   u64 version;
   u32 last;     ///< Thread::me, or 0
-  u32 waiters;  ///< replay: how many wait for a change
+  u32 waiters;  ///< replay: how many wait for a change; or see take_in_order
 };
 static_assert(sizeof(ObjectState) == 16);
 
@@ -114,15 +114,36 @@ void await(Thread& t, ObjectState& s, u64 address, bool shared, u64 version, Rea
 }
 /// After a change that somebody may wait for, made by an atomic exchange.
 void announce(ObjectState& s, u64 address, bool shared);
+/// Where threads know which version they wait for, only the one whose turn it is is woken: `waiters` is 1 + the least such version,
+/// or 0, and `announce_release` looks there. Objects that processes share are announced to all.
+void wait_for_version(Thread& t, ObjectState& s, u64 address, u64 version, bool (*ready)(void*), void* argument);
+void wake_for_version(ObjectState& s, u64 address);
+inline void announce_release(ObjectState& s, u64 address, bool shared) {
+  u32 waiters = load(s.waiters);
+  if (!waiters) return;
+  if (shared) announce(s, address, shared);
+  else if (waiters == (u32)s.version + 1) wake_for_version(s, address);
+}
+template <typename Ready>
+void await_version(Thread& t, ObjectState& s, u64 address, bool shared, u64 version, Ready ready) {
+  if (shared) return await(t, s, address, shared, version, ready);
+  for (int i = 0; i < 200; ++i) {
+    if (ready()) return;
+    if (version - load(s.version) > 64) break;  // many come before
+    __builtin_ia32_pause();
+  }
+  wait_for_version(t, s, address, version, [](void* r) { return (*(Ready*)r)(); }, &ready);
+}
+
 /// Waits for this thread's turn with the object, as `due` says; `free`: whether nobody has it.
 template <typename Free>
 void take_in_order(Thread& t, ObjectState& s, u64 address, bool shared, const Due& due, Free free) {
   refresh(t, s, shared);
   if (!due.ordered) {
     if (s.last != t.me) diverge_order(t, address, "another thread had the lock since this one had it last", t.me, s.last);
-    if (!free()) await(t, s, address, shared, s.version, free);
+    if (!free()) await_version(t, s, address, shared, s.version, free);
   } else {
-    await(t, s, address, shared, due.version, [&] {
+    await_version(t, s, address, shared, due.version, [&] {
       u64 now = load(s.version);
       if ((i64)(now - due.version) > 0) diverge_order(t, address, "the lock was taken more often", (i64)due.version, (i64)now);
       return now == due.version && free();

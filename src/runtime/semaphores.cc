@@ -238,7 +238,7 @@ int hook_pthread_spin_unlock(int* lock) {
   if (!g.replay || !is_ordered(current(), false)) return call_original(Hook::pthread_spin_unlock, lock);
   TableState& s = table_state((u64)lock);
   __atomic_exchange_n(&s.held, 0u, __ATOMIC_SEQ_CST);
-  announce(s, (u64)lock, false);
+  announce_release(s, (u64)lock, false);
   return 0;
 }
 

@@ -10,6 +10,7 @@
 #include "frame.h"
 #include "log.h"
 #include "offsets.h"
+#include "pastcone/patch/thread_abi.h"
 #include "pastcone/stage/layout.h"
 #include "signals.h"
 #include "sys.h"
@@ -63,10 +64,13 @@ struct Thread {
   u64 user_rsp;
   u64 stack_top;
   u32 interrupt;          ///< a signal is queued: blocking calls must not begin
+  u32 tid;                ///< as recorded
+  u32 me;                 ///< in parallel mode: this thread among all of the run, never 0
+  bool counts;            ///< record: its plain mutexes are ordered; see patch/fast_paths.S
+  u64* operations;        ///< in parallel mode: how many ordered operations there were
   u32 number;             ///< p3.2 is 2
   Process* process;
   Frame* frame;           ///< the program's registers, while the runtime has the thread; else none
-  u32 tid;                ///< as recorded
   u32 slot;
   u64 clear_tid;          ///< CLONE_CHILD_CLEARTID, done by us
   u64 robust_list;
@@ -89,10 +93,8 @@ struct Thread {
   u64* next_event;        ///< replay: ThreadSlot::event
   Log log;                ///< both modes
   // In parallel mode; see objects.h.
-  u32 me;                 ///< this thread among all of the run, never 0
   EntryKind entry_kind;   ///< replay: of the next entry
   bool has_entry;         ///< replay: there is one
-  u64* operations;        ///< how many ordered operations there were
   u64 own_operations;     ///< replay, or if there is no lock stream: counted here
   u64 next_entry;         ///< replay: the operation that has the next entry
   u64 last_entry;         ///< the operation that had the last one
@@ -110,6 +112,8 @@ static_assert(offsetof(Thread, self) == THREAD_SELF);
 static_assert(offsetof(Thread, user_rsp) == THREAD_USER_RSP);
 static_assert(offsetof(Thread, stack_top) == THREAD_STACK_TOP);
 static_assert(offsetof(Thread, interrupt) == THREAD_INTERRUPT);
+static_assert(offsetof(Thread, tid) == THREAD_TID && offsetof(Thread, me) == THREAD_ME);
+static_assert(offsetof(Thread, counts) == THREAD_COUNTS && offsetof(Thread, operations) == THREAD_OPERATIONS);
 static_assert(sizeof(Thread) < kSlotSize - kSlotThread);
 
 inline Thread& current() {

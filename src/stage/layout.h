@@ -13,6 +13,12 @@ namespace pastcone::stage {
 
 inline constexpr uint32_t kMagic = 0x47545350;  // "PSTG"
 
+/// Replay: threads that wait for an object of their process to have a version, by the object's address.
+struct ObjectWaiter {
+  uint64_t address;  ///< 0: free
+  uint64_t version;
+  uint32_t futex, pad;
+};
 enum class Mode : uint32_t { kRecord = 1, kReplay = 2 };
 
 inline constexpr uint32_t kMaxProcesses = 32768;
@@ -24,7 +30,7 @@ inline constexpr uint32_t kMaxGroups = 32768;
 inline constexpr uint32_t kAddressSlots = 1 << 17;
 inline constexpr uint32_t kPacketSlots = 1 << 16;
 inline constexpr uint32_t kFifoWindows = 512;
-inline constexpr uint32_t kObjectFutexes = 256;
+inline constexpr uint32_t kObjectFutexes = 256, kBucketWaiters = 32;
 inline constexpr uint32_t kMaxTurnGaps = 1 << 16;    // replay only
 
 // Flags in Header::flags, set by the tool before the first process starts.
@@ -55,6 +61,12 @@ struct Breakpoint {
   uint8_t code[8192];       ///< of the program; rip is in the middle
 };
 enum class BreakpointState : uint32_t { kFree = 0, kWanted = 1, kReady = 2 };
+
+struct ObjectBucket {
+  uint32_t lock;  ///< owner's tid
+  uint32_t pad;
+  ObjectWaiter waiters[kBucketWaiters];
+};
 
 struct Header {
   uint32_t magic, version;
@@ -98,6 +110,7 @@ struct Header {
   uint64_t next_block;      ///< the first that was never used
   char patch_directory[256];  ///< patched copies of files, named by FileSlot::patched in hex
   Breakpoint breakpoint;
+  ObjectBucket object_buckets[kObjectFutexes];
 };
 
 /// A recorded process; index = process number.
