@@ -60,12 +60,11 @@ int replay_lock(Thread& t, Mutex& m, const Due& due) {
     count_operation(t);
     return (int)due.result;
   }
-  take_in_order(t, state_of(m), m.address(), m.shared(), due, [&] { return !load(m.lock); });
+  take_in_order(t, state_of(m), m.address(), m.shared(), due, m.lock);
   m.owner = (i32)t.tid;
   ++m.users;
   if (m.robust()) table_state(m.address()).holder = t.me;
   m.count = m.type() == Mutex::kRecursive;
-  store(m.lock, 1);
   return (int)due.result;
 }
 

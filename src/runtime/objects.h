@@ -135,10 +135,11 @@ void await_version(Thread& t, ObjectState& s, u64 address, bool shared, u64 vers
   wait_for_version(t, s, address, version, [](void* r) { return (*(Ready*)r)(); }, &ready);
 }
 
-/// Waits for this thread's turn with the object, as `due` says; `free`: whether nobody has it.
-template <typename Free>
-void take_in_order(Thread& t, ObjectState& s, u64 address, bool shared, const Due& due, Free free) {
+/// Waits for this thread's turn with the object, as `due` says, and takes it: `held` is not 0 while somebody has it.
+template <typename Word>
+void take_in_order(Thread& t, ObjectState& s, u64 address, bool shared, const Due& due, Word& held) {
   refresh(t, s, shared);
+  auto free = [&] { return !load(held); };
   if (!due.ordered) {
     if (s.last != t.me) diverge_order(t, address, "another thread had the lock since this one had it last", t.me, s.last);
     if (!free()) await_version(t, s, address, shared, s.version, free);
@@ -149,6 +150,7 @@ void take_in_order(Thread& t, ObjectState& s, u64 address, bool shared, const Du
       return now == due.version && free();
     });
   }
+  store(held, (Word)1);  // before the version: who waits for the next one looks at both
   s.last = t.me;
   store(s.version, s.version + 1);
   count_operation(t);

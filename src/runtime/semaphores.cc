@@ -137,8 +137,7 @@ int spin(Hook hook, int* lock) {
     count_operation(t);
     return (int)due.result;
   }
-  take_in_order(t, s, (u64)lock, false, due, [&] { return !load(s.held); });
-  store(s.held, 1u);
+  take_in_order(t, s, (u64)lock, false, due, s.held);
   return 0;
 }
 

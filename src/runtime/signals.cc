@@ -82,6 +82,7 @@ void settle_restart(Frame& frame, u64 action_flags) {
 }
 
 void record_signal(Thread& t, Op op, int signal, const SignalInfo& info) {
+  number_event(t, true);  // after the call that sent it
   Log& log = t.log;
   log.payload(&info, sizeof info);
   log.begin();
@@ -108,6 +109,19 @@ bool read_signal(Thread& t, int& signal, SignalInfo& info) {
 }
 
 }  // namespace
+
+bool signal_is_next(Thread& t) {
+  Log& log = t.log;
+  u64 at = log.events.at;
+  if (t.process->parallel && log.peek() == Op::kTurn) {
+    log.read_byte();
+    log.read_varint();
+    log.read_varint();
+  }
+  bool is = log.peek() == Op::kSignal;
+  log.events.at = at;
+  return is;
+}
 
 void clear_interrupt(Thread& t) { update_interrupt(t); }
 
@@ -142,7 +156,8 @@ void sync_kernel_mask(Thread& t) {
 void deliver_signals(Thread& t, Frame& frame) {
   auto& s = t.signals;
   if (g.replay) {
-    while (t.log.peek() == Op::kSignal) {
+    while (signal_is_next(t)) {
+      take_recorded_turn(t);
       int signal;
       SignalInfo info;
       if (!read_signal(t, signal, info)) end_of_log(t);

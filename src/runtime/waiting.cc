@@ -45,7 +45,7 @@ void TemporaryMask::leave() {
 
 void TemporaryMask::leave_replay() {
   if (!active_) return;
-  if (t_.log.peek() == Op::kSignal) t_.signals.saved_mask_valid = true;
+  if (signal_is_next(t_)) t_.signals.saved_mask_valid = true;
   else t_.signals.mask = t_.signals.saved_mask;
 }
 
@@ -90,24 +90,37 @@ bool futex_waits(int operation) {
 }
 }  // namespace
 
+namespace {
+/// Record: a handler is about to run between two ordered operations, or inside one.
+void note_signals_inside(Call& c) {
+  Thread& t = c.t;
+  if (!load(t.interrupt) || !(t.signals.captured & ~t.signals.mask)) return;
+  enter_call(c);
+  Log& log = t.log;
+  log.begin();
+  log.byte((u8)Op::kInside);
+  log.varint(*t.operations);
+  log.commit();
+}
+}  // namespace
+
 long pass_futex(Call& c) {
   Thread& t = c.t;
-  if (!futex_waits((int)c.a[1] & 0x7f)) return raw(c);
-  if (g.replay) begin_wait(t, stage::WaitKind::kFutex, c.a[0], 0);
-  long result = may_sleep(t, c.number, c.a[0], c.a[1], c.a[2], c.a[3], c.a[4], c.a[5]);
-  if (g.replay) end_wait(t);
-  if (result != -EINTR || g.replay) return result;
-  u64 due = t.signals.captured & ~t.signals.mask;
-  if (due) {
-    Log& log = t.log;
-    log.begin();
-    log.byte((u8)Op::kInside);
-    log.varint(*t.operations);
-    log.commit();
-  } else {
-    clear_interrupt(t);
+  bool waits = futex_waits((int)c.a[1] & 0x7f);
+  if (g.replay) {
+    if (!waits) return raw(c);
+    begin_wait(t, stage::WaitKind::kFutex, c.a[0], 0);
+    long result = may_sleep(t, c.number, c.a[0], c.a[1], c.a[2], c.a[3], c.a[4], c.a[5]);
+    end_wait(t);
+    return result;
   }
-  return interrupted(c);
+  long result = waits ? may_sleep(t, c.number, c.a[0], c.a[1], c.a[2], c.a[3], c.a[4], c.a[5]) : raw(c);
+  if (result == -EINTR) {
+    if (!(t.signals.captured & ~t.signals.mask)) clear_interrupt(t);
+    result = interrupted(c);
+  }
+  note_signals_inside(c);
+  return result;
 }
 
 long handle_futex(Call& c) {

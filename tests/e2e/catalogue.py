@@ -18,6 +18,7 @@ class Program:
         words = tags[len("// e2e: "):].split()
         options = dict(word.split("=", 1) for word in words if "=" in word)
         self.stable, self.helper, self.bound = "stable" in words, "helper" in words, "bound" in words
+        self.parallel = "parallel" in words
         end = options.get("exit", "0")
         self.status = 128 + getattr(signal, end) if end.startswith("SIG") else int(end)
         self.args = [arg for arg in options.get("args", "").split(",") if arg]

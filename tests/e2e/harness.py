@@ -189,8 +189,9 @@ class Context:
         self.expect(len(result.tool_lines()) == 1, f"{label}: should say one line", result)
 
     def exact(self, argv, prepare=None, stable=False, status=None, stdin=None, timeout=STEP_SECONDS, soak=20, user=None,
-              env=None):
-        """The oracle. `argv` may be a function called in each fresh working directory, after `prepare`."""
+              env=None, options=()):
+        """The oracle. `argv` may be a function called in each fresh working directory, after `prepare`; `options` are those
+        of record."""
         rounds = max(self.options.repeat, soak if self.options.soak else 1)
         make = argv if callable(argv) else lambda: argv
         native = None
@@ -202,7 +203,7 @@ class Context:
                     if stable and before:
                         self.expect_equal("native", before, native)
                 if not self.options.native_only:
-                    self._recorded(number, make, prepare, native, stable, stdin, timeout, user, env)
+                    self._recorded(number, make, prepare, native, stable, stdin, timeout, user, env, options)
             except Failure as failure:
                 raise Failure(where + str(failure)) from None
 
@@ -224,10 +225,10 @@ class Context:
             self.expect(native.status == status, f"native: exit status {native.status} instead of {status}", native)
         return native
 
-    def _recorded(self, number, make, prepare, native, stable, stdin, timeout, user, env):
+    def _recorded(self, number, make, prepare, native, stable, stdin, timeout, user, env, options):
         recording = self.path(f"recording{number}")
         command = self._fresh_command(make, prepare, user)
-        recorded = self.record(recording, command, stdin=stdin, timeout=timeout, user=user, env=env)
+        recorded = self.record(recording, command, options, stdin=stdin, timeout=timeout, user=user, env=env)
         self.expect(recorded.status == native.status,
                     f"record: exit status {recorded.status}, native {native.status}", recorded)
         if stable:

@@ -1,5 +1,5 @@
 // A barrier passed ten times by four threads; who was its serial thread each time.
-// e2e: varies
+// e2e: varies parallel
 #include <pthread.h>
 
 #include "common.h"

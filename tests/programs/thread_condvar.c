@@ -1,5 +1,5 @@
 // Condition variables: a bounded buffer, two producers and two consumers, a broadcast, a timed wait.
-// e2e: varies
+// e2e: varies parallel
 #include <pthread.h>
 
 #include "common.h"

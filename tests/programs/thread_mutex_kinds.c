@@ -1,5 +1,5 @@
 // Recursive, error-checking, robust and priority-inheriting mutexes.
-// e2e: stable
+// e2e: stable parallel
 #include <pthread.h>
 
 #include "common.h"

@@ -1,5 +1,5 @@
 // A contended mutex: the order in which four threads got it, with trylock and timedlock among them.
-// e2e: varies
+// e2e: varies parallel
 #include <pthread.h>
 
 #include "common.h"

@@ -1,5 +1,5 @@
 // A read-write lock: three readers, two writers, the versions each reader saw.
-// e2e: varies
+// e2e: varies parallel
 #include <pthread.h>
 
 #include "common.h"

@@ -1,5 +1,5 @@
 // Semaphores: a pool of two slots for six threads, the order of entry, sem_trywait and sem_timedwait.
-// e2e: varies
+// e2e: varies parallel
 #include <pthread.h>
 #include <semaphore.h>
 

@@ -1,5 +1,5 @@
 // setuid across threads: as root all threads change together; as an ordinary user the attempt fails.
-// e2e: stable
+// e2e: stable parallel
 #include <pthread.h>
 #include <semaphore.h>
 
