@@ -36,6 +36,7 @@ void put(Window& w, u64 value) {
 }
 
 u64 zigzag(i64 value) { return (u64)value << 1 ^ (u64)(value >> 63); }
+u64 unzigzag(u64 value) { return value >> 1 ^ -(value & 1); }
 
 u64 read(Window& w) {
   u64 value = 0;
@@ -137,7 +138,7 @@ void write_entry(Thread& t, EntryKind kind, u64 address, u64 version, long resul
     u64 delta = 0;
     if (!predicted) {
       u64& known = cached_version(t, address);
-      delta = version - known;
+      delta = zigzag((i64)(version - known));  // a new lock may lie where an old one did
       known = version;
     }
     put(w, kind == EntryKind::kAcquired ? delta : predicted ? 0 : delta + 1);
@@ -181,15 +182,14 @@ Due next_operation(Thread& t, u64 address) {
   if (due.kind == EntryKind::kRan) diverge(t, Cause::kFlow, "a lock is used where an initialisation was run");
   t.last_entry = t.next_entry;
   if (due.kind != EntryKind::kAcquired) {
-    u64 value = read(w);
-    due.result = (i64)(value >> 1) ^ -(i64)(value & 1);
+    due.result = (long)unzigzag(read(w));
   }
   if (due.kind != EntryKind::kResult) {
     u64 delta = read(w);
     due.ordered = due.kind == EntryKind::kAcquired || delta;
     if (due.ordered) {
       u64& known = cached_version(t, address);
-      due.version = known += delta - (due.kind == EntryKind::kBoth);
+      due.version = known += unzigzag(delta - (due.kind == EntryKind::kBoth));
     }
   }
   look_ahead(t);

@@ -4,9 +4,9 @@
 // that comes again; else which version it found. These entries are its lock stream, apart from its events:
 //
 //   varint skip << 2 | kind    `skip` ordered operations since the last entry went as predicted
-//   kAcquired                  varint: the version, less the one it found last time (a small cache by address; 0 if forgotten)
+//   kAcquired                  zigzag: the version, less the one it found last time (a small cache by address; 0 if forgotten)
 //   kResult                    zigzag: the operation acquired nothing, and gave this
-//   kBoth                      zigzag: the result; varint: 0 as predicted, or 1 + as with kAcquired
+//   kBoth                      zigzag: the result; varint: 0 as predicted, or 1 + the same
 //   kRan                       the thread is the one that runs an initialisation; counts as no operation
 //
 // In replay an operation with an entry waits for its version; one without must find that it had the object last.
