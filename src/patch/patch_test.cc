@@ -251,6 +251,24 @@ TEST(Patch, LibcWithTrapsLeavesNothing) {
   EXPECT_EQ(libc.trailer.flags, kFlagAllTrapped);
 }
 
+TEST(Patch, EveryFunctionOfTheLibraryIsHooked) {
+  std::string contents = read_file("/lib/x86_64-linux-gnu/libc.so.6").value();
+  auto patched = patch_bytes(as_bytes(contents), {.hooks = true}).value();
+  EXPECT_EQ(patched.report.not_hooked, std::vector<std::string>());
+  EXPECT_GT(patched.report.hooked.size(), 40u);
+  PatchTrailer trailer;
+  std::memcpy(&trailer, patched.contents.data() + patched.contents.size() - sizeof trailer, sizeof trailer);
+  uint64_t listed = 0;
+  for (uint32_t i = 0; i < trailer.segment_count; ++i) listed += trailer.segments[i].hook_count;
+  EXPECT_GE(listed, patched.report.hooked.size());  // and those that are only called
+}
+
+TEST(Patch, OnlyTheLibraryIsHooked) {
+  std::string contents = read_file("/proc/self/exe").value();
+  auto patched = patch_bytes(as_bytes(contents), {.hooks = true}).value();
+  EXPECT_TRUE(patched.report.hooked.empty());
+}
+
 TEST(Patch, DynamicLoader) {
   Patched loader("/lib64/ld-linux-x86-64.so.2");
   loader.check_layout();

@@ -57,6 +57,11 @@ Result<uint64_t> PatchCache::get(const Path& file, uint64_t content_hash) const 
   if (access(copy.c_str(), R_OK) == 0) return name;
   if (access(none.c_str(), F_OK) == 0) return uint64_t{0};
   patch::PatchReport report = TRY(patch::patch_file(file, copy, options_));
+  if (!report.not_hooked.empty()) {
+    unlink(copy.c_str());
+    return fail("locks in {} cannot be ordered ({}); record without --threads=parallel", file.native(),
+                report.not_hooked.front());
+  }
   if (report.needed) return name;
   auto marked = open_file(none, O_WRONLY | O_CREAT, 0644);
   return uint64_t{0};  // should the mark fail, the next one looks again
