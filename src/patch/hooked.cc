@@ -45,7 +45,10 @@ std::vector<HookedFunction> find_hooked(const ElfImage& image) {
     found.push_back({entry->second.hook, entry->first, symbol.address,
                      entry->second.use == Use::kReplaced, entry->second.use == Use::kCalled});
   }
-  std::ranges::sort(found, {}, &HookedFunction::address);
+  // One function may have several of the names; it then is what stands first in the list.
+  std::ranges::sort(found, {}, [](const HookedFunction& f) { return std::pair(f.address, f.hook); });
+  auto again = std::ranges::unique(found, {}, &HookedFunction::address);
+  found.erase(again.begin(), again.end());
   return found;
 }
 

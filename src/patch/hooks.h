@@ -54,6 +54,21 @@
   X(pthread_timedjoin_np, kLibc, kWrapped)            \
   X(pthread_clockjoin_np, kLibc, kWrapped)            \
   X(pthread_cancel, kLibc, kWrapped)                  \
+  X(malloc, kLibc, kReplaced)                         \
+  X(free, kLibc, kReplaced)                           \
+  X(calloc, kLibc, kReplaced)                         \
+  X(realloc, kLibc, kReplaced)                        \
+  X(memalign, kLibc, kReplaced)                       \
+  X(aligned_alloc, kLibc, kReplaced)                  \
+  X(posix_memalign, kLibc, kReplaced)                 \
+  X(valloc, kLibc, kReplaced)                         \
+  X(pvalloc, kLibc, kReplaced)                        \
+  X(malloc_usable_size, kLibc, kReplaced)             \
+  X(malloc_trim, kLibc, kReplaced)                    \
+  X(mallopt, kLibc, kReplaced)                        \
+  X(mallinfo, kLibc, kReplaced)                       \
+  X(mallinfo2, kLibc, kReplaced)                      \
+  X(__libc_fatal, kLibc, kCalled)                     \
   X(__errno_location, kLibc, kCalled)                 \
   X(__cxa_guard_acquire, kLibstdcxx, kWrapped)        \
   X(__cxa_guard_release, kLibstdcxx, kWrapped)        \

@@ -9,6 +9,7 @@
 #include "files.h"
 #include "loader.h"
 #include "objects.h"
+#include "process_heap.h"
 #include "stage_version.h"
 #include "text.h"
 #include "turn.h"
@@ -436,6 +437,7 @@ void set_name(const char* path) {
     p.group = 0;
   }
   p.threads = 1;
+  if (p.parallel && !begin_heap(t)) die("there is no memory for its heap");
   install_fault_handlers();
   Start start = g.replay ? load_replayed(t) : load_recorded(t, !continued);
   const char* path = start.strings;

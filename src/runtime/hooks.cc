@@ -6,7 +6,8 @@ u64 originals[(u32)Hook::kCount];
 
 /// Patched functions jump to what stands here, at the address that patch/abi.h names.
 extern "C" {
-extern "C" void hook___errno_location() { __builtin_trap(); }  // never patched
+void hook___errno_location() { __builtin_trap(); }  // never patched
+void hook___libc_fatal() { __builtin_trap(); }
 #define X(name, library, use) void hook_##name();
 PASTCONE_HOOKS(X)
 #undef X

@@ -105,8 +105,7 @@ char* map_chunk(u32 index) {
   return at;
 }
 
-bool open_chunk(Window& window, format::Stream stream, u64 first_event) {
-  Thread& t = current();
+bool open_chunk(Thread& t, Window& window, format::Stream stream, u64 first_event) {
   u32 index;
   if (!take_chunk(index)) return false;
   char* at = map_chunk(index);
@@ -143,7 +142,7 @@ void close_chunk(Window& window, bool last) {
 void open_log(u32, u32) {
   Log& log = current().log;
   log = Log{};
-  if (!open_chunk(log.events, format::Stream::kEvents, 0)) log.off = true;
+  if (!open_chunk(current(), log.events, format::Stream::kEvents, 0)) log.off = true;
 }
 
 void close_log() {
@@ -158,7 +157,7 @@ void close_log() {
 
 void Log::next_chunk() {
   close_chunk(events, false);
-  if (!open_chunk(events, format::Stream::kEvents, event_count)) off = true;
+  if (!open_chunk(current(), events, format::Stream::kEvents, event_count)) off = true;
 }
 
 void Log::word64(u64 value) {
@@ -179,7 +178,7 @@ void Log::payload(const void* bytes, u64 n) {
   while (n && !off) {
     if (!data.open || data.at == data.end) {
       close_chunk(data, false);
-      if (!open_chunk(data, format::Stream::kData, event_count)) {
+      if (!open_chunk(current(), data, format::Stream::kData, event_count)) {
         off = true;
         return;
       }

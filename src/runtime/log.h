@@ -26,6 +26,7 @@ struct Hash {
   u8 check() const { return (u8)(state ^ state >> 32); }
 };
 
+struct Thread;
 struct Window {
   char* base;        ///< mapped chunk (record), or the whole stream (replay)
   u64 at, end;       ///< offsets: next byte, and where room or data ends
@@ -74,7 +75,7 @@ struct Log {
 
 // record: chunks of `live`
 char* map_chunk(u32 index);
-bool open_chunk(Window& window, format::Stream stream, u64 first_event);
+bool open_chunk(Thread& t, Window& window, format::Stream stream, u64 first_event);
 void close_chunk(Window& window, bool last);
 /// Starts the streams of the current thread, afresh (a new thread or process).
 void open_log(u32 process, u32 thread);

@@ -20,7 +20,7 @@ bool make_room(Thread& t) {
   if (log.locks.open && log.locks.at + kEntryRoom <= log.locks.end) return true;
   u64 operations = *t.operations;
   close_chunk(log.locks, false);
-  if (!open_chunk(log.locks, format::Stream::kLocks, log.event_count)) {
+  if (!open_chunk(t, log.locks, format::Stream::kLocks, log.event_count)) {
     log.off = true;
     t.operations = &t.own_operations;
     return false;

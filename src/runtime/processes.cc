@@ -2,6 +2,7 @@
 #include "async.h"
 #include "mutexes.h"
 #include "handlers.h"
+#include "process_heap.h"
 #include "turn.h"
 #include "waits.h"
 
@@ -119,6 +120,7 @@ void thread_main(void* argument) {
   auto& t = *(Thread*)argument;
   enter_thread(&t);
   begin_life(t, format::kStartThread);
+  if (t.process->parallel) begin_thread_heap(t);
   first_turn(t);
   set_tid_word(t.child_set_tid, t.tid);
   prepare_async(t, t.start_frame);
@@ -176,6 +178,7 @@ long create_thread(Call& c, const Request& r) {
 /// In the child of a fork: its memory is a copy, its other threads do not exist.
 void become_child(Thread& t, Created created) {
   Process& p = *t.process;
+  if (p.parallel) inherit_heap(t);
   for (u32 i = 0; i < 1024; ++i)
     for (u64 used = g.slots_used[i]; used; used &= used - 1) {
       u32 slot = i * 64 + (u32)__builtin_ctzll(used);
@@ -209,8 +212,10 @@ long fork_process(Call& c, const Request& r, Created created) {
   sys(__NR_rt_sigprocmask, 2, &all, 0, 8);
   u64 flags = r.flags & ~(kParentSetTid | kChildSetTid | kChildClearTid | kPidfd | kSetTls | kVm | kVfork);
   if (g.replay) flags = (flags & ~u64{0xff}) | kChildSignal;
+  if (t.process->parallel) hold_heap();
   long result = sys(__NR_clone, flags, 0, 0, 0, 0);
   if (result) {
+    if (t.process->parallel) release_heap();
     sync_kernel_mask(t);
     return result;
   }
@@ -263,6 +268,7 @@ long share_memory_process(Call& c, const Request& r, Created created) {
   if (r.stack) child->start_frame.rsp = r.stack;
   child->clear_tid = r.flags & kChildClearTid ? r.child_tid : 0;
   note_parent(*child, c.t);
+  if (p->parallel) share_heap(*child, c.t);
   u64 all = ~u64{0};
   sys(__NR_rt_sigprocmask, 2, &all, 0, 8);
   u64 flags = kVm | (r.flags & (kVfork | kSetTls)) | (g.replay ? kChildSignal : r.flags & 0xff);
@@ -392,6 +398,7 @@ long handle_exit(Call& c) {
     end_process_log(t);
     sys(__NR_exit_group, c.a[0]);
   }
+  if (p.parallel) end_thread_heap(t);
   // What the kernel does for CLONE_CHILD_CLEARTID, at a moment that is part of the order.
   set_tid_word(t.clear_tid, 0);
   if (t.clear_tid && (!g.replay || p.parallel)) sys(__NR_futex, t.clear_tid, kFutexWake, 1, 0, 0, 0);

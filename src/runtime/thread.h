@@ -10,6 +10,7 @@
 #include "frame.h"
 #include "log.h"
 #include "offsets.h"
+#include "pastcone/heap/heap.h"
 #include "pastcone/patch/thread_abi.h"
 #include "pastcone/stage/layout.h"
 #include "signals.h"
@@ -106,6 +107,11 @@ struct Thread {
   u32 stacks_given, stacks_free;
   u32 free_stacks[64];    ///< of threads it has joined
   VersionSeen versions[kCachedVersions];
+  // See process_heap.h.
+  heap::ThreadHeap* heap; ///< what it allocates from
+  Thread* heap_owner;     ///< whose that is
+  bool creating;          ///< inside pthread_create
+  heap::ThreadHeap own_heap;
   char spare[256 * 1024]; ///< record: the rest of messages that are longer than the program's buffer
 };
 static_assert(offsetof(Thread, self) == THREAD_SELF);

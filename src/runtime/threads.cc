@@ -127,7 +127,10 @@ int hook_pthread_create(u64* thread, Attributes* attributes, void* start, void* 
   Attributes a{};
   if (attributes) a = *attributes;
   give_stack(t, a);
-  return call_original(Hook::pthread_create, thread, &a, start, argument);
+  t.creating = true;
+  int result = call_original(Hook::pthread_create, thread, &a, start, argument);
+  t.creating = false;
+  return result;
 }
 
 int hook_pthread_join(u64 thread, void** result) { return join(Hook::pthread_join, thread, result); }
