@@ -185,6 +185,7 @@ void become_child(Thread& t, Created created) {
       if (slot != t.slot) sys(__NR_munmap, kSlotsBase + slot * kSlotSize, kSlotSize);
     }
   for (auto& word : g.slots_used) word = 0;
+  for (auto& word : g.slots_left) word = 0;
   g.slots_used[t.slot / 64] = u64{1} << (t.slot % 64);
   g.slot_lock = 0;
   if (g.replay) {
@@ -411,6 +412,7 @@ long handle_exit(Call& c) {
     close_log();
     release_turn(t);
   }
+  leave_slot(t);
   leave_thread();
 }
 

@@ -15,9 +15,25 @@ void* far_map(u64 size, int prot, int flags, int fd, u64 offset) {
 
 void far_unmap(void* address, u64 size) { sys(__NR_munmap, address, page_up(size)); }
 
+namespace {
+Thread* thread_in(u32 slot) { return (Thread*)(kSlotsBase + slot * kSlotSize + kSlotThread); }
+
+/// A slot whose thread is gone; ~0: there is none.
+u32 find_left_slot() {
+  for (u32 i = 0; i < 1024 && g.slots_used[i]; ++i)
+    for (u64 left = load(g.slots_left[i]); left; left &= left - 1) {
+      u32 slot = i * 64 + (u32)__builtin_ctzll(left);
+      if (load(thread_in(slot)->exited)) continue;
+      __atomic_fetch_and(&g.slots_left[i], ~(u64{1} << (slot % 64)), __ATOMIC_ACQ_REL);
+      return slot;
+    }
+  return ~0u;
+}
+}  // namespace
+
 Thread* allocate_thread(Process* process, u32 number) {
   while (!swap_if(g.slot_lock, 0u, 1u)) __builtin_ia32_pause();
-  u32 slot = ~0u;
+  u32 slot = find_left_slot();
   for (u32 i = 0; i < 1024 && slot == ~0u; ++i)
     if (~g.slots_used[i]) {
       slot = i * 64 + (u32)__builtin_ctzll(~g.slots_used[i]);
@@ -29,7 +45,7 @@ Thread* allocate_thread(Process* process, u32 number) {
   long mapped = sys(__NR_mmap, base + kPage, kSlotSize - kPage, kProtRead | kProtWrite,
                     kMapPrivate | kMapAnonymous | kMapFixed | kMapNoReserve, -1, 0);
   if (is_error(mapped)) return nullptr;
-  auto* t = (Thread*)(base + kSlotThread);
+  auto* t = thread_in(slot);
   t->self = t;
   t->slot = slot;
   t->stack_top = base + kSlotStack - 64;
@@ -44,6 +60,11 @@ void release_thread(Thread* thread) {
   while (!swap_if(g.slot_lock, 0u, 1u)) __builtin_ia32_pause();
   g.slots_used[slot / 64] &= ~(u64{1} << (slot % 64));
   store(g.slot_lock, 0u);
+}
+
+void leave_slot(Thread& t) {
+  if (!load(t.exited)) return;  // a process's first thread: nobody will say when it is gone
+  __atomic_fetch_or(&g.slots_left[t.slot / 64], u64{1} << (t.slot % 64), __ATOMIC_ACQ_REL);
 }
 
 void enter_thread(Thread* thread) {

@@ -139,6 +139,7 @@ struct Globals {
   u64 far_next;
   u32 slot_lock;
   u64 slots_used[1024];   ///< bit set of thread slots
+  u64 slots_left[1024];   ///< those whose thread is ending, or has ended
   u64 vdso_clock_gettime; ///< the kernel's vDSO function, or 0
   bool quick_clocks;      ///< it can be used without ceremony
   char* store;            ///< replay: the channel store, once it is mapped
@@ -154,6 +155,8 @@ void far_unmap(void* address, u64 size);
 
 Thread* allocate_thread(Process* process, u32 number);
 void release_thread(Thread* thread);
+/// The thread ends, on its slot's stack: the slot is used again when it is really gone.
+void leave_slot(Thread& t);
 /// Makes the kernel see `thread` as the current one: gs, alternate stack, dispatch.
 void enter_thread(Thread* thread);
 void arm_dispatch();
