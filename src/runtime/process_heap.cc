@@ -53,8 +53,7 @@ void lock(void*, unsigned number) {
   }
   Due due = next_operation(t, (u64)&l);
   if (!due.acquires()) diverge(t, Cause::kFlow, "the heap is used otherwise than recorded");
-  take_in_order(t, l.order, (u64)&l, is_shared(t), due, [&] { return !load(l.lock.state); });
-  store(l.lock.state, 1u);
+  take_in_order(t, l.order, (u64)&l, is_shared(t), due, l.lock.state);
 }
 
 void unlock(void*, unsigned number) {

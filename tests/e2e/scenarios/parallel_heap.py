@@ -1,0 +1,86 @@
+"""The heap in parallel mode: threads allocate at the same time, and every address is the same again in replay."""
+
+OPTIONS = ["--threads=parallel"]
+
+
+def exact_again(context, argv, recordings=3, replays=3, status=0, **rest):
+    """Each of some recordings replays exactly, each time; the recordings' outputs."""
+    seen = []
+    for number in range(context.rounds(recordings, 5 * recordings)):
+        recording = context.path(f"recording{number}")
+        recorded = context.record(recording, argv, OPTIONS, **rest)
+        context.expect(recorded.status == status, f"record: should end with status {status}", recorded)
+        for again in range(replays):
+            context.expect_same(f"recording {number + 1}, replay {again + 1}", recorded, context.replay(recording))
+        seen.append(recorded.stdout)
+    return seen
+
+
+def test_parallel_heap_order(context):
+    """A list sorted by address, filled by four threads."""
+    for output in exact_again(context, [context.program("parallel_heap_order")]):
+        context.expect(b"1500 nodes" in output, f"printed {output[-100:]!r}")
+
+
+def test_parallel_heap_pass(context):
+    """Some threads allocate, others free."""
+    exact_again(context, [context.program("parallel_heap_pass")])
+
+
+def test_parallel_heap_realloc(context):
+    """All ways to allocate; contents and errors are right."""
+    exact_again(context, [context.program("parallel_heap_realloc")])
+
+
+def test_parallel_heap_threads(context):
+    """Threads come and go, joined and detached."""
+    exact_again(context, [context.program("parallel_heap_threads")])
+
+
+def test_parallel_heap_fork(context):
+    """Children of a process whose threads allocate have a whole heap, the same in replay; vfork's use their parent's."""
+    for output in exact_again(context, [context.program("parallel_heap_fork")]):
+        context.expect(output.count(b"child") == 6, f"printed {output!r}")
+
+
+def test_parallel_heap_misuse(context):
+    """What was never allocated cannot be freed, and libc's message says so."""
+    recording = context.path("recording")
+    recorded = context.record(recording, [context.program("parallel_heap_misuse")], OPTIONS)
+    context.expect(recorded.status == 134 and recorded.stdout == b"before\n", "record: should be aborted", recorded)
+    context.expect(b"free(): invalid pointer\n" in recorded.program_stderr(), "record: should say why", recorded)
+    context.expect_same("replay", recorded, context.replay(recording))
+
+
+def test_parallel_heap_limit(context):
+    """Where the kernel refused memory, malloc fails again."""
+    for output in exact_again(context, [context.program("parallel_heap_limit")], recordings=1):
+        context.expect(b"no limit: 0 and 0 failed\n" in output and b"100 MB: 0 and 0" not in output, f"printed {output!r}")
+
+
+PYTHON = """
+import threading
+seen, lock, keep = [], threading.Lock(), []
+class Thing:
+    pass
+def work(number):
+    for i in range(2000):
+        thing, text = Thing(), "x" * (600 + i % 5000)
+        with lock:
+            seen.append((id(thing), id(text)))
+            keep.append(text)
+            if i % 3:
+                keep.pop(0)
+threads = [threading.Thread(target=work, args=(n,)) for n in range(4)]
+for t in threads: t.start()
+for t in threads: t.join()
+value = 0
+for a, b in seen: value = (value * 31 + a * 7 + b) % (1 << 61)
+print(len(seen), value, hex(id(seen)))
+"""
+
+
+def test_parallel_heap_python(context):
+    """Addresses of Python's objects in threads."""
+    context.need("python3")
+    exact_again(context, ["python3", "-c", PYTHON], recordings=2, replays=2)
