@@ -356,7 +356,8 @@ void on_interruption(Thread& t, KernelContext& context) {
   t.yields = true;
   AsyncState& a = t.async;
   if (g.replay && t.log.at_end()) {
-    if (is_ours(context)) {
+    bool has_operations = t.process->parallel && *t.operations < t.all_operations;  // which others may wait for
+    if (is_ours(context) || has_operations) {
       arm_timer(t, kAfterLog);
       return;
     }

@@ -10,10 +10,11 @@ int wait(Hook hook, void* condition, Mutex* m, Arguments... arguments) {
   Thread& t = current();
   if (!is_ordered(t, m->shared())) return call_original(hook, condition, m, arguments...);
   if (g.replay) {
-    bool signals = signals_inside(t);  // their handlers run without the mutex
-    if (signals) replay_unlock(t, *m);
+    // Handlers run without the mutex; and who still waited at the end of the recording did not have it.
+    bool released = signals_inside(t) || is_last_operation(t);
+    if (released) replay_unlock(t, *m);
     Due due = next_operation(t, m->address());
-    if (due.acquires() && !signals) replay_unlock(t, *m);
+    if (due.acquires() && !released) replay_unlock(t, *m);
     return replay_lock(t, *m, due);
   }
   int result = call_original(hook, condition, m, arguments...);

@@ -173,7 +173,7 @@ void take_signals_inside(Thread& t) {
 Due next_operation(Thread& t, u64 address) {
   take_signals_inside(t);
   if (*t.operations != t.next_entry) return {true, EntryKind::kAcquired, 0, false, 0};
-  if (!t.has_entry) {
+  if (is_last_operation(t)) {
     if (slot_of(t).complete) diverge(t, Cause::kFlow, "another use of a lock than recorded: there were no more");
     end_of_log(t);
   }

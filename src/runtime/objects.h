@@ -95,6 +95,8 @@ struct Due {
   long result;
   bool acquires() const { return predicted || kind != EntryKind::kResult; }
 };
+/// The recording has no more of this thread: it ended inside the operation that begins now, or before.
+inline bool is_last_operation(Thread& t) { return *t.operations == t.next_entry && !t.has_entry; }
 /// `address`: of the object it is about. Does not return at the end of the recording.
 Due next_operation(Thread& t, u64 address);
 /// Whether the thread is the one that ran an initialisation here.
