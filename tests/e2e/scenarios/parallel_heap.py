@@ -1,4 +1,5 @@
 """The heap in parallel mode: threads allocate at the same time, and every address is the same again in replay."""
+import os
 
 OPTIONS = ["--threads=parallel"]
 
@@ -7,7 +8,7 @@ def exact_again(context, argv, recordings=3, replays=3, status=0, **rest):
     """Each of some recordings replays exactly, each time; the recordings' outputs."""
     seen = []
     for number in range(context.rounds(recordings, 5 * recordings)):
-        recording = context.path(f"recording{number}")
+        recording = context.path(f"{os.path.basename(argv[0])}{number}")
         recorded = context.record(recording, argv, OPTIONS, **rest)
         context.expect(recorded.status == status, f"record: should end with status {status}", recorded)
         for again in range(replays):
@@ -38,9 +39,14 @@ def test_parallel_heap_threads(context):
 
 
 def test_parallel_heap_fork(context):
-    """Children of a process whose threads allocate have a whole heap, the same in replay; vfork's use their parent's."""
+    """Children of a process whose threads allocate have a whole heap, the same in replay."""
     for output in exact_again(context, [context.program("parallel_heap_fork")]):
         context.expect(output.count(b"child") == 6, f"printed {output!r}")
+
+
+def test_parallel_heap_vfork(context):
+    """Children that share their parent's memory use its heap, and leave it whole."""
+    exact_again(context, [context.program("parallel_heap_vfork")])
 
 
 def test_parallel_heap_misuse(context):
@@ -58,29 +64,9 @@ def test_parallel_heap_limit(context):
         context.expect(b"no limit: 0 and 0 failed\n" in output and b"100 MB: 0 and 0" not in output, f"printed {output!r}")
 
 
-PYTHON = """
-import threading
-seen, lock, keep = [], threading.Lock(), []
-class Thing:
-    pass
-def work(number):
-    for i in range(2000):
-        thing, text = Thing(), "x" * (600 + i % 5000)
-        with lock:
-            seen.append((id(thing), id(text)))
-            keep.append(text)
-            if i % 3:
-                keep.pop(0)
-threads = [threading.Thread(target=work, args=(n,)) for n in range(4)]
-for t in threads: t.start()
-for t in threads: t.join()
-value = 0
-for a, b in seen: value = (value * 31 + a * 7 + b) % (1 << 61)
-print(len(seen), value, hex(id(seen)))
-"""
-
-
-def test_parallel_heap_python(context):
-    """Addresses of Python's objects in threads."""
-    context.need("python3")
-    exact_again(context, ["python3", "-c", PYTHON], recordings=2, replays=2)
+def test_parallel_heap_compressors(context):
+    """Real programs whose threads hand each other blocks."""
+    context.need("pigz", "xz")
+    path = context.write("text", "".join(f"line {n} {n * n % 1009}\n" for n in range(200000)))
+    exact_again(context, ["pigz", "-p4", "-c", path], recordings=2, replays=2)
+    exact_again(context, ["xz", "-T4", "-0", "--block-size=400KiB", "-c", path], recordings=2, replays=2)
