@@ -172,6 +172,10 @@ void take_signals_inside(Thread& t) {
 
 Due next_operation(Thread& t, u64 address) {
   take_signals_inside(t);
+  return next_operation_unsignalled(t, address);
+}
+
+Due next_operation_unsignalled(Thread& t, u64 address) {
   if (*t.operations != t.next_entry) return {true, EntryKind::kAcquired, 0, false, 0};
   if (is_last_operation(t)) {
     if (slot_of(t).complete) diverge(t, Cause::kFlow, "another use of a lock than recorded: there were no more");
@@ -245,17 +249,21 @@ stage::ObjectBucket& bucket_of(u64 address) {
   return g.stage.header().object_buckets[(address >> 3 ^ address >> 11) % stage::kObjectFutexes];
 }
 
+/// Another process may have an object at the same address.
+u64 key_of(Thread& t, u64 address) { return address ^ (u64)t.heap_owner->process->number << 48; }
+
 /// With the bucket's lock: the least version that is waited for.
-void set_least(ObjectState& s, stage::ObjectBucket& bucket, u64 address) {
+void set_least(ObjectState& s, stage::ObjectBucket& bucket, u64 key) {
   u64 least = ~u64{0};
   for (auto& w : bucket.waiters)
-    if (w.address == address) least = min(least, w.version);
+    if (w.address == key) least = min(least, w.version);
   store(s.waiters, least == ~u64{0} ? 0 : (u32)least + 1);
 }
 }  // namespace
 
 void wait_for_version(Thread& t, ObjectState& s, u64 address, u64 version, bool (*ready)(void*), void* argument) {
   auto& bucket = bucket_of(address);
+  u64 key = key_of(t, address);
   stage::ObjectWaiter* mine = nullptr;
   u32 seen = 0;
   {
@@ -265,8 +273,8 @@ void wait_for_version(Thread& t, ObjectState& s, u64 address, u64 version, bool 
         mine = &w;
         seen = load(w.futex);
         w.version = version;
-        store(w.address, address);
-        set_least(s, bucket, address);
+        store(w.address, key);
+        set_least(s, bucket, key);
         break;
       }
   }
@@ -277,9 +285,9 @@ void wait_for_version(Thread& t, ObjectState& s, u64 address, u64 version, bool 
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
   if (ready(argument)) {
     SharedLock lock(bucket.lock, t.tid);
-    if (mine->address == address && mine->version == version) {
+    if (mine->address == key && mine->version == version) {
       store(mine->address, u64{0});
-      set_least(s, bucket, address);
+      set_least(s, bucket, key);
     }
     return;
   }
@@ -293,17 +301,18 @@ void wait_for_version(Thread& t, ObjectState& s, u64 address, u64 version, bool 
 
 void wake_for_version(ObjectState& s, u64 address) {
   auto& bucket = bucket_of(address);
+  u64 key = key_of(current(), address);
   stage::ObjectWaiter* woken = nullptr;
   {
     SharedLock lock(bucket.lock, current().tid);
     for (auto& w : bucket.waiters)
-      if (w.address == address && w.version == s.version) {
+      if (w.address == key && w.version == s.version) {
         woken = &w;
         store(w.address, u64{0});
         add(w.futex, 1u);
         break;
       }
-    set_least(s, bucket, address);
+    set_least(s, bucket, key);
   }
   if (!woken) return;
   add(g.stage.header().progress, 1u);

@@ -99,6 +99,8 @@ struct Due {
 inline bool is_last_operation(Thread& t) { return *t.operations == t.next_entry && !t.has_entry; }
 /// `address`: of the object it is about. Does not return at the end of the recording.
 Due next_operation(Thread& t, u64 address);
+/// The same where no handler may run: inside the heap.
+Due next_operation_unsignalled(Thread& t, u64 address);
 /// Whether the thread is the one that ran an initialisation here.
 bool ran_here(Thread& t);
 [[noreturn]] void diverge_order(Thread& t, u64 address, const char* what, i64 recorded, i64 now);

@@ -51,7 +51,7 @@ void lock(void*, unsigned number) {
     if (ordered) note_acquired(t, l.order, (u64)&l, is_shared(t));
     return;
   }
-  Due due = next_operation(t, (u64)&l);
+  Due due = next_operation_unsignalled(t, (u64)&l);
   if (!due.acquires()) diverge(t, Cause::kFlow, "the heap is used otherwise than recorded");
   take_in_order(t, l.order, (u64)&l, is_shared(t), due, l.lock.state);
 }
@@ -59,7 +59,7 @@ void lock(void*, unsigned number) {
 void unlock(void*, unsigned number) {
   HeapLock& l = locks[number];
   l.lock.release();
-  if (g.replay) announce(l.order, (u64)&l, is_shared(owner()));
+  if (g.replay) announce_release(l.order, (u64)&l, is_shared(owner()));
 }
 
 bool map_anonymous(u64 address, u64 size, int flags, long& result) {
@@ -72,7 +72,7 @@ bool map(void*, uintptr_t address, size_t size) {
   Thread& t = owner();
   long result = 0;
   if (g.replay) {
-    Due due = next_operation(t, address);
+    Due due = next_operation_unsignalled(t, address);
     count_operation(t);
     if (!due.predicted) return false;
     if (!map_anonymous(address, size, kMapNoReserve, result)) diverge(t, Cause::kMachine, "there is no memory for the heap", 0, result);

@@ -109,7 +109,7 @@ struct Thread {
   VersionSeen versions[kCachedVersions];
   // See process_heap.h.
   heap::ThreadHeap* heap; ///< what it allocates from
-  Thread* heap_owner;     ///< whose that is
+  Thread* heap_owner;     ///< whose that is; its process is the one whose memory this is
   bool creating;          ///< inside pthread_create
   heap::ThreadHeap own_heap;
   char spare[256 * 1024]; ///< record: the rest of messages that are longer than the program's buffer
