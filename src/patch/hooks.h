@@ -43,10 +43,9 @@
   X(pthread_barrier_init, kLibc, kWrapped)            \
   X(pthread_barrier_wait, kLibc, kWrapped)            \
   X(pthread_barrier_destroy, kLibc, kWrapped)         \
-  X(pthread_spin_init, kLibc, kWrapped)               \
-  X(pthread_spin_lock, kLibc, kWrapped)               \
-  X(pthread_spin_trylock, kLibc, kWrapped)            \
-  X(pthread_spin_unlock, kLibc, kWrapped)             \
+  X(pthread_spin_lock, kLibc, kReplaced)              \
+  X(pthread_spin_trylock, kLibc, kReplaced)           \
+  X(pthread_spin_unlock, kLibc, kReplaced)            \
   X(pthread_once, kLibc, kWrapped)                    \
   X(pthread_create, kLibc, kWrapped)                  \
   X(pthread_join, kLibc, kWrapped)                    \

@@ -122,12 +122,23 @@ int replay_barrier(Thread& t, Barrier& b) {
 
 // --- spinlocks -----------------------------------------------------------------------------------------------------------------
 
-int spin(Hook hook, int* lock) {
+constexpr int kSpinFree = 1, kSpinHeld = 0;
+
+/// As glibc does it, whose functions cannot be wrapped: one loops to its own start, another is the same as pthread_spin_init.
+int spin_natively(int* lock, bool waits) {
+  while (!swap_if(*lock, kSpinFree, kSpinHeld)) {
+    if (!waits) return kBusyResult;
+    while (load(*lock) <= 0) __builtin_ia32_pause();
+  }
+  return 0;
+}
+
+int spin(int* lock, bool waits) {
   Thread& t = current();
-  if (!is_ordered(t, false)) return call_original(hook, lock);
+  if (!is_ordered(t, false)) return spin_natively(lock, waits);
   TableState& s = table_state((u64)lock);
   if (!g.replay) {
-    int result = call_original(hook, lock);
+    int result = spin_natively(lock, waits);
     if (result) note_result(t, result);
     else note_acquired(t, s, (u64)lock, false);
     return result;
@@ -225,16 +236,12 @@ int hook_pthread_barrier_wait(Barrier* b) {
   return result;
 }
 
-int hook_pthread_spin_init(int* lock, int shared) {
-  TableState& s = table_state((u64)lock);
-  s.version = s.last = 0;
-  s.held = 0;
-  return call_original(Hook::pthread_spin_init, lock, shared);
-}
-int hook_pthread_spin_lock(int* lock) { return spin(Hook::pthread_spin_lock, lock); }
-int hook_pthread_spin_trylock(int* lock) { return spin(Hook::pthread_spin_trylock, lock); }
+int hook_pthread_spin_lock(int* lock) { return spin(lock, true); }
+int hook_pthread_spin_trylock(int* lock) { return spin(lock, false); }
+/// Or the lock begins to exist.
 int hook_pthread_spin_unlock(int* lock) {
-  if (!g.replay || !is_ordered(current(), false)) return call_original(Hook::pthread_spin_unlock, lock);
+  __atomic_exchange_n(lock, kSpinFree, __ATOMIC_SEQ_CST);
+  if (!g.replay || !is_ordered(current(), false)) return 0;
   TableState& s = table_state((u64)lock);
   __atomic_exchange_n(&s.held, 0u, __ATOMIC_SEQ_CST);
   announce_release(s, (u64)lock, false);
