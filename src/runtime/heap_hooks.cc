@@ -96,7 +96,9 @@ int hook_posix_memalign(void** out, size_t alignment, size_t size) {
 }
 
 void* hook_valloc(size_t size) { return allocate_aligned(kPage, size); }
-void* hook_pvalloc(size_t size) { return size > ~size_t{0} - kPage ? without_memory() : allocate_aligned(kPage, page_up(size)); }
+void* hook_pvalloc(size_t size) {
+  return size > ~size_t{0} - kPage ? without_memory() : allocate_aligned(kPage, page_up(size));
+}
 
 size_t hook_malloc_usable_size(void* p) { return heap::heap_usable_size(current_heap(), p); }
 

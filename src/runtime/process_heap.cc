@@ -67,7 +67,7 @@ bool map_anonymous(u64 address, u64 size, int flags, long& result) {
   return !is_error(result);
 }
 
-/// Whether there was memory is part of the recording. The tables may be larger than what the program is granted, blocks may not.
+/// Whether there was memory is part of the recording. Tables may be larger than what the kernel would grant, blocks may not.
 bool map(void*, uintptr_t address, size_t size) {
   Thread& t = owner();
   long result = 0;
@@ -75,8 +75,8 @@ bool map(void*, uintptr_t address, size_t size) {
     Due due = next_operation_unsignalled(t, address);
     count_operation(t);
     if (!due.predicted) return false;
-    if (!map_anonymous(address, size, kMapNoReserve, result)) diverge(t, Cause::kMachine, "there is no memory for the heap", 0, result);
-    return true;
+    if (map_anonymous(address, size, kMapNoReserve, result)) return true;
+    diverge(t, Cause::kMachine, "there is no memory for the heap", 0, result);
   }
   bool table = pool.pages.top && address < pool.address(pool.pages.begin);
   if (map_anonymous(address, size, table ? kMapNoReserve : 0, result)) count_operation(t);

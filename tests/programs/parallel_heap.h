@@ -1,4 +1,5 @@
-// What the programs about the heap in threads share: random sizes, and a hash of the addresses that a thread saw.
+// What the programs about the heap in threads share: random sizes, and a hash of the addresses that a thread
+// saw.
 #ifndef PASTCONE_TESTS_PARALLEL_HEAP_H
 #define PASTCONE_TESTS_PARALLEL_HEAP_H
 #include <pthread.h>

@@ -56,7 +56,7 @@ int main(void) {
     mix(&order, (void*)(intptr_t)(node->thread * kSteps + node->step));
     if (count % 100 == 0) say("%p: %d of thread %d\n", (void*)node, node->step, node->thread);
   }
-  say("%d nodes, order %016lx, first %p %p %p %p\n", count, (unsigned long)order, (void*)first[0], (void*)first[1],
-      (void*)first[2], (void*)first[3]);
+  say("%d nodes, order %016lx, first %p %p %p %p\n", count, (unsigned long)order, (void*)first[0],
+      (void*)first[1], (void*)first[2], (void*)first[3]);
   return 0;
 }

@@ -50,7 +50,8 @@ int main(void) {
   }
   for (int i = 0; i < 2 * kPairs; ++i) CHECK(!pthread_join(threads[i], NULL));
   for (int i = 0; i < kPairs; ++i)
-    say("pair %d: produced %016lx, consumed %016lx\n", i, (unsigned long)produced[i], (unsigned long)consumed[i]);
+    say("pair %d: produced %016lx, consumed %016lx\n", i, (unsigned long)produced[i],
+        (unsigned long)consumed[i]);
   say("and then %p\n", malloc(100));
   return 0;
 }

@@ -51,7 +51,7 @@ int main(void) {
   stop = 1;
   pthread_mutex_unlock(&mutex);
   for (int i = 0; i < kThreads; ++i) CHECK(!pthread_join(threads[i], NULL));
-  say("%016lx, threads %016lx %016lx %016lx\n", (unsigned long)own, (unsigned long)hashes[0], (unsigned long)hashes[1],
-      (unsigned long)hashes[2]);
+  say("%016lx, threads %016lx %016lx %016lx\n", (unsigned long)own, (unsigned long)hashes[0],
+      (unsigned long)hashes[1], (unsigned long)hashes[2]);
   return 0;
 }
