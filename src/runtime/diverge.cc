@@ -126,9 +126,12 @@ void end_replayed_process(Thread& t) {
   auto& process = g.stage.process(t.process->number);
   for (u32 i = 0; i < process.thread_count; ++i) {
     auto& slot = g.stage.thread(process.first_thread + i);
-    u32 state = load(slot.state);
+    u32 state;
+    do {
+      state = load(slot.state);
+    } while ((state == (u32)stage::ThreadState::kRunning || state == (u32)stage::ThreadState::kWaiting) &&
+             !swap_if(slot.state, state, (u32)stage::ThreadState::kEnded));
     if (state != (u32)stage::ThreadState::kRunning && state != (u32)stage::ThreadState::kWaiting) continue;
-    store(slot.state, (u32)stage::ThreadState::kEnded);
     if (state == (u32)stage::ThreadState::kWaiting) add(header.waiting_threads, -1);
     add(header.live_threads, -1);
   }
