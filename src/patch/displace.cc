@@ -57,15 +57,20 @@ tl::expected<Displacement, const char*> displace(std::span<const Instruction> co
 
 tl::expected<Displacement, const char*> displace_entry(std::span<const Instruction> code,
                                                        const CodeAddresses& targets) {
-  size_t count = 0;
-  for (; count == 0 || code[count - 1].end() - code[0].address < kJumpSize; ++count) {
+  size_t count = 0, executed = 0;
+  bool falls_through = true;
+  while (count == 0 || code[count - 1].end() - code[0].address < kJumpSize) {
     if (count == code.size()) return tl::unexpected(kNoRoom);
-    if (code[count].is_site) return tl::unexpected(kOtherSite);
-    if (!can_move(code[count]) || !code[count].falls_through()) return tl::unexpected(kUnmovable);
+    const Instruction& instruction = code[count++];
+    if (instruction.is_site) return tl::unexpected(kOtherSite);
+    if (!can_move(instruction)) return tl::unexpected(kUnmovable);
+    if (!falls_through && !instruction.is_padding) return tl::unexpected(kNoRoom);
+    if (falls_through) executed = count;
+    falls_through = falls_through && instruction.falls_through();
   }
   uint64_t start = code[0].address, end = code[count - 1].end();
   if (targets.any_in(start + 1, end)) return tl::unexpected(kTarget);
-  return Displacement{start, end, code.first(count), {}, {}, true};
+  return Displacement{start, end, code.first(executed), {}, {}, falls_through};
 }
 
 }  // namespace pastcone::patch

@@ -122,9 +122,13 @@ void ElfImage::read_symbols(ByteView table, ByteView names, ByteView versions, b
                  (read_struct<uint16_t>(versions.subspan(at)) & kHiddenVersion) != 0;
     auto type = ELF64_ST_TYPE(s.st_info);
     bool is_function = type == STT_FUNC || type == STT_GNU_IFUNC;
-    if (s.st_shndx == SHN_UNDEF || s.st_shndx == SHN_ABS || (!is_function && type != STT_NOTYPE)) return;
-    symbols_.push_back({name_at(names, s.st_name), s.st_value, s.st_size, is_function,
-                        exported && !older && ELF64_ST_BIND(s.st_info) != STB_LOCAL});
+    if (s.st_shndx == SHN_UNDEF || s.st_shndx == SHN_ABS) return;
+    bool visible = exported && !older && ELF64_ST_BIND(s.st_info) != STB_LOCAL;
+    Symbol symbol{name_at(names, s.st_name), s.st_value, s.st_size, is_function, visible};
+    if (is_function || type == STT_NOTYPE)
+      symbols_.push_back(symbol);
+    else if (type == STT_OBJECT && visible)
+      data_.push_back(symbol);
   });
 }
 

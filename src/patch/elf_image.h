@@ -56,6 +56,7 @@ class ElfImage {
 
   /// Defined symbols of .symtab and .dynsym.
   const std::vector<Symbol>& symbols() const { return symbols_; }
+  const std::vector<Symbol>& data() const { return data_; }  ///< what of it other files can name
   /// Addends of all dynamic relocations (DT_RELA, DT_JMPREL). DT_RELR's lie in the data itself.
   std::vector<uint64_t> relocation_addends() const;
   /// .eh_frame_hdr (PT_GNU_EH_FRAME), or the section .eh_frame; 0 if there is none.
@@ -73,6 +74,7 @@ class ElfImage {
   bool fixed_ = false;
   std::vector<Segment> segments_;
   std::vector<Symbol> symbols_;
+  std::vector<Symbol> data_;
   uint64_t dynamic_ = 0;
   uint64_t eh_frame_header_ = 0;
   uint64_t eh_frame_section_ = 0;

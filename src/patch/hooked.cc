@@ -2,13 +2,19 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <map>
+#include <utility>
 
 namespace pastcone::patch {
 namespace {
 
-enum class Library { kLibc, kLibstdcxx };
-enum class Use { kWrapped, kReplaced, kCalled };
+enum class Library { kLibc, kLibstdcxx, kLibgomp };
+enum class Use { kWrapped, kReplaced, kCalled, kData };
+
+/// By which a library is known.
+constexpr std::array<std::string_view, 3> kMarks = {"gnu_get_libc_version", "__cxa_get_globals_fast",
+                                                    "GOMP_parallel"};
 
 struct Wanted {
   Hook hook;
@@ -26,8 +32,7 @@ const std::map<std::string_view, Wanted>& wanted() {
 }
 
 /// Functions of these names in any other file are the program's own, and none of our business.
-bool is_library(const ElfImage& image, Library library) {
-  std::string_view mark = library == Library::kLibc ? "gnu_get_libc_version" : "__cxa_get_globals_fast";
+bool is_library(const ElfImage& image, std::string_view mark) {
   return std::ranges::any_of(image.symbols(),
                              [&](const Symbol& s) { return s.is_exported && s.name == mark; });
 }
@@ -35,16 +40,22 @@ bool is_library(const ElfImage& image, Library library) {
 }  // namespace
 
 std::vector<HookedFunction> find_hooked(const ElfImage& image) {
-  std::array<bool, 2> is = {is_library(image, Library::kLibc), is_library(image, Library::kLibstdcxx)};
+  std::array<bool, kMarks.size()> is{};
+  std::ranges::transform(kMarks, is.begin(), [&](std::string_view mark) { return is_library(image, mark); });
   std::vector<HookedFunction> found;
-  if (!is[0] && !is[1]) return found;
-  for (const Symbol& symbol : image.symbols()) {
-    if (!symbol.is_exported || !symbol.is_function) continue;
+  if (std::ranges::none_of(is, std::identity())) return found;
+  auto add = [&](const Symbol& symbol, bool is_data) {
     auto entry = wanted().find(symbol.name);
-    if (entry == wanted().end() || !is.at(static_cast<size_t>(entry->second.library))) continue;
-    found.push_back({entry->second.hook, entry->first, symbol.address,
-                     entry->second.use == Use::kReplaced, entry->second.use == Use::kCalled});
+    if (entry == wanted().end() || !is.at(static_cast<size_t>(entry->second.library))) return;
+    Use use = entry->second.use;
+    if ((use == Use::kData) != is_data) return;
+    found.push_back({entry->second.hook, entry->first, symbol.address, use == Use::kReplaced,
+                     use == Use::kCalled, is_data});
+  };
+  for (const Symbol& symbol : image.symbols()) {
+    if (symbol.is_exported && symbol.is_function) add(symbol, false);
   }
+  for (const Symbol& symbol : image.data()) add(symbol, true);
   // One function may have several of the names; it then is what stands first in the list.
   std::ranges::sort(found, {}, [](const HookedFunction& f) { return std::pair(f.address, f.hook); });
   auto again = std::ranges::unique(found, {}, &HookedFunction::address);

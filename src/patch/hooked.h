@@ -13,8 +13,9 @@ struct HookedFunction {
   Hook hook;
   std::string_view name;
   uint64_t address;
-  bool replaced;  ///< never called as it was
-  bool untouched; ///< only called
+  bool replaced;   ///< never called as it was
+  bool untouched;  ///< only called
+  bool is_data;    ///< neither
 };
 
 /// In order of address.

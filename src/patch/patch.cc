@@ -114,7 +114,7 @@ class Patcher {
   PatchOptions options_;
   Exemptions exemptions_{image_};
   std::vector<Displacement> hooked_;  // what of the code belongs to hooks
-  uint64_t free_from_ = 0;  // code before it belongs to the last site that became a jump
+  uint64_t free_from_ = 0;            // code before it belongs to the last site that became a jump
   uint64_t low_trampolines_ = kLowTrampolines;
   Bytes contents_;
   PatchTrailer trailer_{};
@@ -172,9 +172,11 @@ void Patcher::hook_functions(const Segment& segment, const Analysis& analysis, T
   for (size_t i = 0; i < analysis.hooked.size(); ++i) {
     const HookedFunction& function = analysis.hooked[i];
     const SitePiece& piece = analysis.hooked_pieces[i];
-    if (!segment.holds(function.address)) continue;
-    if (function.untouched) {
-      hooks.push_back({static_cast<uint32_t>(function.hook), static_cast<uint32_t>(function.address - area.address())});
+    if (!function.is_data && !segment.holds(function.address)) continue;
+    HookEntry left{static_cast<uint32_t>(function.hook),
+                   static_cast<uint32_t>(function.address - area.address())};
+    if (function.untouched || function.is_data) {
+      hooks.push_back(left);
       continue;
     }
     auto group = displace_entry(piece.code, analysis.targets);
@@ -187,11 +189,13 @@ void Patcher::hook_functions(const Segment& segment, const Analysis& analysis, T
     if (!entry) {
       const char* why = group ? "the trampoline is out of reach" : group.error();
       report_.not_hooked.push_back(fmt::format("{}: {}", function.name, why));
+      hooks.push_back(left);  // hooks of others may call it
       continue;
     }
     write_jump(text(group->start), *group, entry->jump);
     hooked_.push_back(*group);
-    hooks.push_back({static_cast<uint32_t>(function.hook), static_cast<uint32_t>(entry->original - area.address())});
+    hooks.push_back(
+        {static_cast<uint32_t>(function.hook), static_cast<uint32_t>(entry->original - area.address())});
     report_.hooked.push_back(function.hook);
   }
 }

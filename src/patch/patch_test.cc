@@ -2,13 +2,16 @@
 #include "pastcone/patch/patch.h"
 
 #include <Zydis/Zydis.h>
+#include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <initializer_list>
 #include <string>
 
 #include "pastcone/patch/elf_image.h"
@@ -290,6 +293,47 @@ TEST(Patch, Libcrypto) {
   EXPECT_GE(libcrypto.count(Kind::kRdtsc), 1u);
   EXPECT_GE(libcrypto.count(Kind::kRdrand), 1u);
   EXPECT_GE(libcrypto.count(Kind::kRdseed), 1u);
+}
+
+/// Every function that is to be hooked can be: also those that only jump to another.
+void expect_hooked(const std::string& path, std::initializer_list<Hook> hooks) {
+  auto patched = patch_bytes(as_bytes(*read_file(path)), {.hooks = true});
+  ASSERT_TRUE(patched) << patched.error().message;
+  for (const std::string& function : patched->report.not_hooked) ADD_FAILURE() << function;
+  for (Hook hook : hooks) {
+    EXPECT_EQ(std::ranges::count(patched->report.hooked, hook), 1) << static_cast<uint32_t>(hook);
+  }
+}
+
+TEST(Patch, HooksOfLibc) {
+  expect_hooked(library("libc.so.6"),
+                {Hook::pthread_mutex_lock, Hook::printf, Hook::vfprintf, Hook::fgets, Hook::fclose});
+}
+
+TEST(Patch, HooksOfLibgomp) {
+  if (!exists(library("libgomp.so.1"))) GTEST_SKIP();
+  expect_hooked(library("libgomp.so.1"),
+                {Hook::GOMP_critical_start, Hook::omp_set_lock, Hook::GOMP_loop_dynamic_next,
+                 Hook::GOMP_loop_ull_guided_start, Hook::GOMP_single_start, Hook::GOMP_task});
+}
+
+TEST(Patch, DataOfLibcIsFound) {
+  auto patched = patch_bytes(as_bytes(*read_file(library("libc.so.6"))), {.hooks = true});
+  ASSERT_TRUE(patched) << patched.error().message;
+  ByteView contents(patched->contents);
+  PatchTrailer trailer;
+  std::memcpy(&trailer, contents.data() + contents.size() - sizeof trailer, sizeof trailer);
+  const PatchedSegment& segment = trailer.segments[0];
+  void* found = nullptr;
+  for (uint64_t i = 0; i < segment.hook_count; ++i) {
+    HookEntry entry;
+    std::memcpy(&entry, contents.data() + segment.hook_offset + i * sizeof entry, sizeof entry);
+    if (entry.hook != static_cast<uint32_t>(Hook::_IO_2_1_stdout_)) continue;
+    Dl_info info{};
+    ASSERT_NE(dladdr(stdout, &info), 0);  // stdout itself lies in libc
+    found = static_cast<char*>(info.dli_fbase) + segment.trampoline_vaddr + entry.trampoline;
+  }
+  EXPECT_EQ(found, stdout);
 }
 
 TEST(Patch, FileIsWrittenWhole) {

@@ -70,7 +70,7 @@ std::optional<TrampolineArea::Entry> TrampolineArea::add_hook(const Displacement
     origins_.push_back({here(), group.end});
     put_jump(group.end);
   } else {
-    put({0x0f, 0x0b});  // ud2: nobody calls it
+    put({0x0f, 0x0b});  // ud2: nobody comes here
   }
   if (reachable_ && code_.size() <= capacity_) return entry;
   code_.resize(old_size);

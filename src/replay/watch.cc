@@ -20,9 +20,16 @@ using stage::WaitKind;
 
 ThreadState state_of(const ThreadSlot& slot) { return static_cast<ThreadState>(load(slot.state)); }
 
+/// It sleeps where it was when the recording was cut off.
+bool last_seen_here(const ThreadSlot& slot) {
+  return state_of(slot) == ThreadState::kWaiting &&
+         static_cast<WaitKind>(slot.wait_kind) == WaitKind::kFutex && slot.wait_position != 0;
+}
+
 bool at_its_end(const ThreadSlot& slot) {
   ThreadState state = state_of(slot);
-  return slot.events_size == 0 || state == ThreadState::kEnded || state == ThreadState::kAtEnd;
+  return slot.events_size == 0 || state == ThreadState::kEnded || state == ThreadState::kAtEnd ||
+         last_seen_here(slot);
 }
 
 EventId event_of(const ThreadSlot& slot) {
@@ -140,7 +147,10 @@ bool Watch::is_stuck(const Session& session) {
 std::vector<Divergence> Watch::waiting() const {
   return one_per_process(
       stage_, threads_, stage::Cause::kWait,
-      [this](uint32_t index) { return state_of(slot(index)) == ThreadState::kWaiting; }, wait_text);
+      [this](uint32_t index) {
+        return state_of(slot(index)) == ThreadState::kWaiting && !last_seen_here(slot(index));
+      },
+      wait_text);
 }
 
 std::vector<Divergence> Watch::reported() const {

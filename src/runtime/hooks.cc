@@ -6,8 +6,15 @@ u64 originals[(u32)Hook::kCount];
 
 /// Patched functions jump to what stands here, at the address that patch/abi.h names.
 extern "C" {
-void hook___errno_location() { __builtin_trap(); }  // never patched
+// Those that are never patched.
+void hook___errno_location() { __builtin_trap(); }
 void hook___libc_fatal() { __builtin_trap(); }
+void hook__pthread_cleanup_push() { __builtin_trap(); }
+void hook__pthread_cleanup_pop() { __builtin_trap(); }
+void hook__IO_2_1_stdin_() { __builtin_trap(); }
+void hook__IO_2_1_stdout_() { __builtin_trap(); }
+void hook__IO_2_1_stderr_() { __builtin_trap(); }
+void hook_GOMP_ordered_start() { __builtin_trap(); }
 #define X(name, library, use) void hook_##name();
 PASTCONE_HOOKS(X)
 #undef X

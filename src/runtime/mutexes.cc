@@ -86,7 +86,7 @@ int replay_unlock(Thread& t, Mutex& m) {
 
 void release_held(Thread& t) {
   each_table_state([&](TableState& s) {
-    if (s.holder != t.me) return;
+    if (s.holder != t.me || s.held) return;  // those of ordered.h are no mutexes
     s.holder = 0;
     auto& m = *(Mutex*)s.address;
     __atomic_exchange_n(&m.lock, 0, __ATOMIC_SEQ_CST);

@@ -141,7 +141,7 @@ void await_version(Thread& t, ObjectState& s, u64 address, bool shared, u64 vers
 
 /// Waits for this thread's turn with the object, as `due` says, and takes it: `held` is not 0 while somebody has it.
 template <typename Word>
-void take_in_order(Thread& t, ObjectState& s, u64 address, bool shared, const Due& due, Word& held) {
+void take_in_order(Thread& t, ObjectState& s, u64 address, bool shared, const Due& due, Word& held, Word value = 1) {
   refresh(t, s, shared);
   auto free = [&] { return !load(held); };
   if (!due.ordered) {
@@ -154,7 +154,7 @@ void take_in_order(Thread& t, ObjectState& s, u64 address, bool shared, const Du
       return now == due.version && free();
     });
   }
-  store(held, (Word)1);  // before the version: who waits for the next one looks at both
+  store(held, value);  // before the version: who waits for the next one looks at both
   s.last = t.me;
   store(s.version, s.version + 1);
   count_operation(t);

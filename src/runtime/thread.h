@@ -104,6 +104,8 @@ struct Thread {
   bool in_call;           ///< inside a call whose events have numbers
   u64 turn_number;        ///< of its last numbered event
   void* once;             ///< record: the initialisation it is in
+  bool in_openmp;         ///< inside a function of libgomp that gives out work
+  u64 part_from, part_length;  ///< of a loop, that it got last
   u32 stacks_given, stacks_free;
   u32 free_stacks[64];    ///< of threads it has joined
   VersionSeen versions[kCachedVersions];

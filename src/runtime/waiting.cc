@@ -91,6 +91,9 @@ bool futex_waits(int operation) {
 }  // namespace
 
 namespace {
+/// Replay: nothing more is known of this thread; it may be here that it was when the recording was cut off.
+bool is_last_seen(Thread& t) { return !slot_of(t).complete && t.log.at_end() && *t.operations >= t.all_operations; }
+
 /// Record: a handler is about to run between two ordered operations, or inside one.
 void note_signals_inside(Call& c) {
   Thread& t = c.t;
@@ -109,7 +112,7 @@ long pass_futex(Call& c) {
   bool waits = futex_waits((int)c.a[1] & 0x7f);
   if (g.replay) {
     if (!waits) return raw(c);
-    begin_wait(t, stage::WaitKind::kFutex, c.a[0], 0);
+    begin_wait(t, stage::WaitKind::kFutex, c.a[0], is_last_seen(t));
     long result = may_sleep(t, c.number, c.a[0], c.a[1], c.a[2], c.a[3], c.a[4], c.a[5]);
     end_wait(t);
     return result;
