@@ -1,9 +1,12 @@
-// primes: counts primes with a few workers that share two objects, the work still to be done and the total so far.
+// primes: counts primes with a few workers that share two objects, the work still to be done and the total so
+// far.
 //
 //   primes [STEP [WORKERS [LIMIT]]]      default: 1000 3 5000
 //
-// Built twice: primes-threads, where the workers are threads, and primes-processes, where they are processes with
-// shared memory. The total is always the same; who does which piece is not.
+// Built twice: primes-threads, where the workers are threads, and primes-processes, where they are processes
+// with shared memory. The total is always the same; who does which piece is not. No locks: each object is one
+// atomic word, and says to pastcone when it is used.
+#include <pastcone/object.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +15,7 @@
 #include <unistd.h>
 
 struct Object {
-  pthread_mutex_t lock;
+  struct pastcone_object object;
   int value;
 };
 
@@ -32,17 +35,16 @@ static int is_prime(int n) {
 
 // Takes a piece of the work; returns its upper end, or at most 0 if there is none left.
 static int take_work(void) {
-  pthread_mutex_lock(&shared->work.lock);
-  int upper = shared->work.value;
-  shared->work.value -= step;
-  pthread_mutex_unlock(&shared->work.lock);
+  pastcone_write_begin(&shared->work.object);
+  int upper = __atomic_fetch_sub(&shared->work.value, step, __ATOMIC_RELAXED);
+  pastcone_write_end(&shared->work.object);
   return upper;
 }
 
 static void add_to_total(int found) {
-  pthread_mutex_lock(&shared->total.lock);
-  shared->total.value += found;
-  pthread_mutex_unlock(&shared->total.lock);
+  pastcone_write_begin(&shared->total.object);
+  __atomic_fetch_add(&shared->total.value, found, __ATOMIC_RELAXED);
+  pastcone_write_end(&shared->total.object);
 }
 
 static void* work(void* number) {
@@ -96,15 +98,12 @@ int main(int argc, char** argv) {
   }
   shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (shared == MAP_FAILED) return 1;
-  pthread_mutexattr_t between_processes;
-  pthread_mutexattr_init(&between_processes);
-  pthread_mutexattr_setpshared(&between_processes, PTHREAD_PROCESS_SHARED);
-  pthread_mutex_init(&shared->work.lock, &between_processes);
-  pthread_mutex_init(&shared->total.lock, &between_processes);
+  pastcone_object_init(&shared->work.object, "work");
+  pastcone_object_init(&shared->total.object, "total");
   shared->work.value = limit;
   run_workers(workers);
-  pthread_mutex_lock(&shared->total.lock);
+  pastcone_read_begin(&shared->total.object);
   printf("%d primes up to %d\n", shared->total.value, limit);
-  pthread_mutex_unlock(&shared->total.lock);
+  pastcone_read_end(&shared->total.object);
   return 0;
 }

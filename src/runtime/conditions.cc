@@ -6,8 +6,9 @@ namespace pastcone::runtime {
 namespace {
 
 template <typename... Arguments>
-int wait(Hook hook, void* condition, Mutex* m, Arguments... arguments) {
+[[gnu::always_inline]] inline int wait(Hook hook, void* condition, Mutex* m, Arguments... arguments) {
   Thread& t = current();
+  note_use(t, stage::ObjectKind::kMutex);
   if (!is_ordered(t, m->shared())) return call_original(hook, condition, m, arguments...);
   if (g.replay) {
     // Handlers run without the mutex; and who still waited at the end of the recording did not have it.

@@ -2,6 +2,7 @@
 #include "async.h"
 #include "call.h"
 #include "handlers.h"
+#include "named_objects.h"
 #include "text.h"
 #include "turn.h"
 #include "waits.h"
@@ -59,6 +60,7 @@ void list_call(const Call& c, long result) {
 }  // namespace
 
 extern "C" void runtime_dispatch(Frame* frame) {
+  if (answer_object_call(*frame)) return;
   Thread& t = current();
   t.frame = frame;
   store(t.busy, true);
@@ -92,6 +94,7 @@ extern "C" void runtime_dispatch(Frame* frame) {
   deliver_signals(t, *frame);
   if (g.replay) prepare_async(t, *frame);
   leave_call(t);
+  if (g.replay && t.process->parallel && t.process->shares) await_ended_child(c);
   t.frame = nullptr;
 }
 

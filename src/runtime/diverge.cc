@@ -9,6 +9,9 @@ namespace {
 
 /// A thread is gone: somebody may have waited for it.
 void tell_end() {
+  u32& shared_futex = g.stage.header().object_futexes[0];
+  add(shared_futex, 1u);
+  futex_wake(shared_futex);
   add(g.stage.header().progress, 1u);
   tell_director();
 }

@@ -50,6 +50,9 @@ long handle_brk(Call& c);
 long handle_madvise(Call& c);
 // processes.cc, exec.cc, identity.cc
 long handle_clone(Call& c);
+/// Replay, parallel mode: if the call was one that found a child to have ended, so it has. Both share memory, where what the
+/// child did must be done.
+void await_ended_child(Call& c);
 long handle_execve(Call& c);
 long handle_exit(Call& c);
 long handle_exit_group(Call& c);

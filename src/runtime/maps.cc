@@ -7,6 +7,7 @@
 #include "files.h"
 #include "handlers.h"
 #include "hooks.h"
+#include "index.h"
 #include "pastcone/patch/abi.h"
 #include "shared_files.h"
 #include "traps.h"
@@ -111,19 +112,33 @@ void compare_address(Call& c, long recorded, long now) {
   if (recorded != now) diverge(c.t, Cause::kMemory, "memory at another address", recorded, now, call_name(c.number));
 }
 
+}  // namespace
+
+u64 skip_kept_pages(Thread& t, u64 offset, u64 length) {
+  if (!t.process->parallel || !t.shared_object) return 0;
+  u64 kept = pages_kept(t.shared_object, offset / kPage, (offset + page_up(length)) / kPage);
+  t.shared_object |= kept << kObjectBits;
+  return (kept & ~kApart) * kPage;
+}
+
+namespace {
+
 void shared_file_outs(Exchange& x, const u64* a, long result) {
   if (is_error(result)) return;
+  u64 skip = skip_kept_pages(current(), a[5], a[1]);
   x.out((u64)&current().shared_object, 8);
   // As much as the file has: the rest of the mapping is zero or not there.
   u64 n = a[1];
-  u64 resident = 0;
+  u64 resident = skip;
   char probe;
   while (resident < n && read_memory(&probe, (u64)result + resident, 1)) resident += kPage;
-  x.out((u64)result, min(resident, n));
+  if (skip < n) x.out((u64)result + skip, min(resident, n) - skip);
 }
 
-/// Replay: memory of the run's own, shared by those who shared it in the recording, with the contents it had at this moment.
-long map_shared_copy(u64 address, u64 length, int prot, u64 object, u64 offset, const char* bytes, u64 size) {
+/// Replay: memory of the run's own, shared by those who shared it in the recording, with the contents it had at this moment,
+/// from byte `from` on.
+long map_shared_copy(u64 address, u64 length, int prot, u64 object, u64 offset, u64 from, const char* bytes,
+                     u64 size) {
   if (!object) {
     long at = sys(__NR_mmap, address, length, kProtRead | kProtWrite, kMapPrivate | kMapAnonymous | kMapFixed, -1, 0);
     if (is_error(at)) return at;
@@ -136,7 +151,7 @@ long map_shared_copy(u64 address, u64 length, int prot, u64 object, u64 offset, 
   // Only ever longer: somebody else may be making room at the same time.
   if (long error = sys(__NR_fallocate, fd, 0, place, length)) return error;
   for (u64 done = 0; done < size;) {
-    long n = sys(__NR_pwrite64, fd, bytes + done, size - done, place + done);
+    long n = sys(__NR_pwrite64, fd, bytes + done, size - done, place + from + done);
     if (n <= 0) return n;
     done += (u64)n;
   }
@@ -156,12 +171,20 @@ long finish_shared_mapping(Call& c, u64 length, int prot, u64 offset, u64& size)
   if (!bytes || stored < sizeof object) end_of_log(c.t);
   memcpy(&object, bytes, sizeof object);
   size = stored - sizeof object;
-  if (!length) length = page_up(size);
-  compare_address(c, result, map_shared_copy((u64)result, length, prot, object, offset, bytes + sizeof object, size));
-  if (object) {
-    become_serial(*c.t.process);
-    c.t.process->shares = true;
+  bool apart = object >> kObjectBits & kApart;
+  u64 kept = (object >> kObjectBits & ~kApart) * kPage, left_out = 0;  // bytes of it that are there already, or will be
+  object &= (u64{1} << kObjectBits) - 1;
+  if (!length) {  // it is known by its size, so all of it is in the log
+    length = page_up(size);
+    left_out = min(kept, size);
   }
+  if (kept) await_pages(c.t, object, (offset + kept) / kPage);
+  compare_address(c, result, map_shared_copy((u64)result, length, prot, object, offset, kept, bytes + sizeof object + left_out,
+                                             size - left_out));
+  if (!object) return result;
+  c.t.process->shares = true;
+  if (!c.t.process->parallel) become_serial(*c.t.process);
+  else if (!apart) pages_are_there(object, (offset + page_up(length)) / kPage);
   return result;
 }
 
@@ -170,6 +193,7 @@ long handle_mmap(Call& c) {
   int prot = (int)c.a[2], flags = (int)c.a[3], fd = (i32)c.a[4];
   bool anonymous = flags & kMapAnonymous;
   bool shared_file = !anonymous && (flags & kMapTypeMask) != kMapPrivate;
+  if (flags & kMapFixed) forget_shared_places();
   // Replay cannot share a file with anybody: it maps memory of its own and fills it from the log.
   if (!g.replay) {
     if (anonymous) {
@@ -180,6 +204,7 @@ long handle_mmap(Call& c) {
     }
     if (is_own_fd(fd)) fd = -1;
     if (shared_file && ((get_fd(fd).flags & kFdWritable) || shared_object_of(fd))) {
+      OptionalLock lock(c.t.process->parallel ? &g.stage.header().share_lock : nullptr, c.t.tid);
       share_file(c.t, fd);
       long result = raw(c);
       record_result(c, result, shared_file_outs);
@@ -233,7 +258,10 @@ long same_in_both(Call& c) {
 }
 }  // namespace
 
-long handle_munmap(Call& c) { return same_in_both(c); }
+long handle_munmap(Call& c) {
+  forget_shared_places();
+  return same_in_both(c);
+}
 long handle_mprotect(Call& c) { return same_in_both(c); }
 
 long handle_madvise(Call& c) {
@@ -252,6 +280,7 @@ long handle_madvise(Call& c) {
 }
 
 long handle_mremap(Call& c) {
+  forget_shared_places();
   if (!g.replay) {
     long result = raw(c);
     record_address(c, result, 0);

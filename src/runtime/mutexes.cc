@@ -38,8 +38,9 @@ bool take_plain(Thread& t, Mutex& m) {
 }
 
 template <typename... Arguments>
-int lock(Hook hook, Mutex* m, Arguments... arguments) {
+[[gnu::always_inline]] inline int lock(Hook hook, Mutex* m, Arguments... arguments) {
   Thread& t = current();
+  note_use(t, stage::ObjectKind::kMutex);
   if (!is_ordered(t, m->shared())) return call_original(hook, m, arguments...);
   int result = 0;
   bool mine = again(t, *m, result);
@@ -115,6 +116,7 @@ int hook_pthread_mutex_clocklock(Mutex* m, int clock, void* until) {
 
 int hook_pthread_mutex_trylock(Mutex* m) {
   Thread& t = current();
+  note_use(t, stage::ObjectKind::kMutex);
   if (!is_ordered(t, m->shared())) return call_original(Hook::pthread_mutex_trylock, m);
   if (is_mine(t, *m) && m->type() == Mutex::kRecursive) {
     if (!g.replay) return call_original(Hook::pthread_mutex_trylock, m);

@@ -73,6 +73,7 @@ u64& cached_version(Thread& t, u64 address) {
 }
 
 void open_lock_stream(Thread& t) {
+  open_index(t);
   t.log.operations = t.log.last_entry = 0;
   resume_lock_stream(t);
 }
@@ -166,7 +167,11 @@ void take_signals_inside(Thread& t) {
     u64 operation = t.log.read_varint();
     t.log.events.at = at;
     if (operation != *t.operations) return;
+    auto kind = t.object_kind;  // a handler may use others
+    u64 caller = t.caller;
     runtime_signal_point();
+    t.object_kind = kind;
+    t.caller = caller;
   }
 }
 

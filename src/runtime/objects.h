@@ -12,6 +12,7 @@
 // In replay an operation with an entry waits for its version; one without must find that it had the object last.
 #pragma once
 
+#include "index.h"
 #include "thread.h"
 
 namespace pastcone::runtime {
@@ -156,6 +157,7 @@ void take_in_order(Thread& t, ObjectState& s, u64 address, bool shared, const Du
   }
   store(held, value);  // before the version: who waits for the next one looks at both
   s.last = t.me;
+  if (is_indexed()) index_access(t, address, shared, s.version);
   store(s.version, s.version + 1);
   count_operation(t);
 }

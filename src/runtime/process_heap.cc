@@ -40,7 +40,7 @@ heap::ThreadHeap threads_heap;
 
 /// Whose lock stream it goes to.
 Thread& owner() { return *current().heap_owner; }
-bool is_shared(Thread& t) { return t.process->shares; }
+bool is_shared(Thread& t) { return t.process->shares_all; }
 
 void lock(void*, unsigned number) {
   Thread& t = owner();
@@ -53,6 +53,7 @@ void lock(void*, unsigned number) {
   }
   Due due = next_operation_unsignalled(t, (u64)&l);
   if (!due.acquires()) diverge(t, Cause::kFlow, "the heap is used otherwise than recorded");
+  t.object_kind = stage::ObjectKind::kNone;  // no history of this one
   take_in_order(t, l.order, (u64)&l, is_shared(t), due, l.lock.state);
 }
 

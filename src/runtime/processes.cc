@@ -53,6 +53,7 @@ Created replay_create(Call& c, long& result) {
   if (c.log().peek() != Op::kCorrect) result = 0;  // killed before it knew
   else result = corrected(c, 0);
   if (!is_error(result) && has_stream(created)) expect_replay_thread(created.process, created.thread);
+  if (result > 0 && created.thread == 1) store(g.stage.process(created.process).pid, (u32)result);
   return created;
 }
 
@@ -288,8 +289,9 @@ long share_memory_process(Call& c, const Request& r, Created created) {
 
 long create_process(Call& c, const Request& r) {
   Process& p = *c.t.process;
-  if ((r.flags & kVm) && !(r.flags & kVfork)) p.shares = true;
-  if (p.shares && !(r.flags & kVfork)) {
+  if ((r.flags & kVm) && !(r.flags & kVfork)) p.shares = p.shares_all = true;
+  bool with_turns = !p.parallel || (r.flags & kVm);  // in parallel mode memory that is shared is ordered by objects alone
+  if (p.shares && !(r.flags & kVfork) && with_turns) {
     become_serial(p);
     add(g.stage.group(p.group).members, 1u);
   }
@@ -332,6 +334,47 @@ long handle_clone(Call& c) {
 }
 
 // --- the end -------------------------------------------------------------------------------------------------------------------
+
+namespace {
+/// The pid of the child that the call found to have ended, or 0.
+u32 ended_child(Call& c) {
+  long result = (long)c.frame.rax;
+  if (c.number == __NR_wait4 && result > 0) {
+    constexpr u64 kStopped = 2, kContinued = 8;
+    u32 status = 0;
+    if (!c.a[1] && (c.a[2] & (kStopped | kContinued))) return 0;
+    if (c.a[1]) read_memory(status, c.a[1]);
+    return (status & 0xff) == 0x7f || status == 0xffff ? 0 : (u32)result;
+  }
+  if (c.number == __NR_waitid && !result && c.a[2]) {
+    i32 info[4] = {};  // si_signo, si_errno, si_code, then si_pid
+    read_memory(info, c.a[2]);
+    return info[2] >= 1 && info[2] <= 3 ? (u32)info[3] : 0;  // exited, killed, dumped
+  }
+  return 0;
+}
+
+bool has_ended(const stage::ProcessSlot& process) {
+  if (load(process.state) == (u32)stage::ProcessState::kEnded) return true;
+  for (u32 i = 0; i < process.thread_count; ++i) {
+    u32 state = load(g.stage.thread(process.first_thread + i).state);
+    if (state == (u32)stage::ThreadState::kRunning || state == (u32)stage::ThreadState::kWaiting) return false;
+  }
+  return true;
+}
+}  // namespace
+
+void await_ended_child(Call& c) {
+  u32 pid = ended_child(c);
+  if (!pid) return;
+  auto& header = g.stage.header();
+  for (u32 number = load(header.next_process); number > 1; --number) {
+    auto& process = g.stage.process(number);
+    if (load(process.pid) != pid || has_ended(process)) continue;
+    char* nobody = (char*)&header.shared_memory[0];  // tell_end wakes all who wait for shared objects
+    await(c.t, *(ObjectState*)nobody, number, true, 0, [&] { return has_ended(process); });
+  }
+}
 
 namespace {
 [[noreturn]] void leave_thread() {

@@ -85,7 +85,11 @@ int replay_read(Thread& t, RwLock& l) {
     return writes == (u32)wanted && !load(l.writers);
   });
   add(l.readers, 1u);
-  add(l.version, 1u);
+  {
+    IndexLock lock(t);
+    u32 version = add(l.version, 1u);
+    if (is_indexed()) index_access(t, l.address(), l.shared(), version, wanted, false);
+  }
   if (load(l.last)) store(l.last, 0u);
   count_operation(t);
   announce(Waiting{l}.state(), l.address(), l.shared());
@@ -109,6 +113,7 @@ int replay_write(Thread& t, RwLock& l) {
   });
   store(l.writers, 1u);
   store(l.last, t.me);
+  if (is_indexed()) index_access(t, l.address(), l.shared(), l.version, l.writes, true);
   store(l.writes, l.writes + 1);
   store(l.version, l.version + 1);
   l.current_writer = (i32)t.tid;
@@ -117,8 +122,9 @@ int replay_write(Thread& t, RwLock& l) {
 }
 
 template <typename... Arguments>
-int read_lock(Hook hook, RwLock* l, Arguments... arguments) {
+[[gnu::always_inline]] inline int read_lock(Hook hook, RwLock* l, Arguments... arguments) {
   Thread& t = current();
+  note_use(t, stage::ObjectKind::kRwLock);
   if (!is_ordered(t, l->shared())) return call_original(hook, l, arguments...);
   if (g.replay) return replay_read(t, *l);
   int result = call_original(hook, l, arguments...);
@@ -128,8 +134,9 @@ int read_lock(Hook hook, RwLock* l, Arguments... arguments) {
 }
 
 template <typename... Arguments>
-int write_lock(Hook hook, RwLock* l, Arguments... arguments) {
+[[gnu::always_inline]] inline int write_lock(Hook hook, RwLock* l, Arguments... arguments) {
   Thread& t = current();
+  note_use(t, stage::ObjectKind::kRwLock);
   if (!is_ordered(t, l->shared())) return call_original(hook, l, arguments...);
   if (g.replay) return replay_write(t, *l);
   int result = call_original(hook, l, arguments...);
@@ -158,6 +165,7 @@ int hook_pthread_rwlock_clockwrlock(RwLock* l, int clock, void* until) {
 int hook_pthread_rwlock_tryrdlock(RwLock* l) {
   static const Timespec past{0, 0};
   Thread& t = current();
+  note_use(t, stage::ObjectKind::kRwLock);
   if (g.replay && is_ordered(t, l->shared())) return replay_read(t, *l);
   int result = call_original(Hook::pthread_rwlock_clockrdlock, l, 1, &past);
   if (result == kTimedOut || result == kDeadlock) result = kBusyResult;

@@ -60,6 +60,7 @@ bool replay_access(Thread& t, Semaphore& s, long& result) {
       diverge_order(t, s.address(), "the semaphore was used more often", (i64)wanted, (i64)now);
     return now == wanted;
   });
+  if (is_indexed()) index_access(t, s.address(), s.shared(), wanted);
   __atomic_exchange_n(&s.access, (wanted + 1) << 32 | t.me, __ATOMIC_SEQ_CST);
   count_operation(t);
   announce(s.state(), s.address(), s.shared());
@@ -80,8 +81,9 @@ int fail_with(int error) {
 }
 
 template <typename... Arguments>
-int wait(Hook hook, Semaphore* s, Arguments... arguments) {
+[[gnu::always_inline]] inline int wait(Hook hook, Semaphore* s, Arguments... arguments) {
   Thread& t = current();
+  note_use(t, stage::ObjectKind::kSemaphore);
   bool ordered = is_ordered(t, s->shared());
   if (g.replay && ordered) {
     long error;
@@ -133,8 +135,9 @@ int spin_natively(int* lock, bool waits) {
   return 0;
 }
 
-int spin(int* lock, bool waits) {
+[[gnu::always_inline]] inline int spin(int* lock, bool waits) {
   Thread& t = current();
+  note_use(t, stage::ObjectKind::kSpinLock);
   if (!is_ordered(t, false)) return spin_natively(lock, waits);
   TableState& s = table_state((u64)lock);
   if (!g.replay) {
@@ -177,6 +180,7 @@ int hook_sem_destroy(Semaphore* s) {
 
 int hook_sem_post(Semaphore* s) {
   Thread& t = current();
+  note_use(t, stage::ObjectKind::kSemaphore);
   if (is_ordered(t, s->shared())) {
     long result;
     if (g.replay) return replay_access(t, *s, result) ? 0 : fail_with((int)result);
@@ -191,6 +195,7 @@ int hook_sem_clockwait(Semaphore* s, int clock, void* until) { return wait(Hook:
 
 int hook_sem_trywait(Semaphore* s) {
   Thread& t = current();
+  note_use(t, stage::ObjectKind::kSemaphore);
   bool ordered = is_ordered(t, s->shared());
   if (g.replay && ordered) {
     long error;

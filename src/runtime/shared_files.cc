@@ -3,12 +3,13 @@
 #include "addresses.h"
 #include "channels.h"
 #include "handlers.h"
+#include "objects.h"
 #include "turn.h"
 
 namespace pastcone::runtime {
 namespace {
 
-constexpr u64 kSharedBase = u64{1} << 43, kSharedRoom = u64{1} << 33, kSharedObjects = 512;
+constexpr u64 kSharedBase = u64{1} << 43, kSharedRoom = u64{1} << 33, kSharedObjects = stage::kSharedMemories;
 
 /// Which file it is, among those that had its number before: file systems give the numbers of deleted files to new ones at
 /// once. The handle has a generation where there is one; the time of birth is as coarse as the kernel's ticks.
@@ -40,6 +41,13 @@ u64 file_identity(int fd, const Stat& s) {
   return h.state;
 }
 
+/// To wait for its pages.
+ObjectState& state_of_memory(u64 object) {
+  static_assert(sizeof(stage::SharedMemory) == sizeof(ObjectState));
+  char* at = (char*)&g.stage.header().shared_memory[object];
+  return *(ObjectState*)at;
+}
+
 void write_shared_position(Call& c, u32 object, u64 position) {
   Log& log = c.log();
   log.begin();
@@ -64,15 +72,21 @@ u64 read_shared_position(Call& c, u64& position) {
 u32 about_to_change(Call& c) {
   if (!load(g.stage.header().next_group)) return 0;
   u32 object = shared_object_of((int)c.fd());
-  if (object) share_file(c.t, (int)c.fd());
+  if (object && !c.t.process->parallel) share_file(c.t, (int)c.fd());
   return object;
 }
 
 }  // namespace
 
 void share_object(Thread& t, u64 group_key, u64 object_key) {
-  become_serial(*t.process);
   t.process->shares = true;
+  if (t.process->parallel) {  // its order is kept by what the program does about it
+    u32 object = find_address(object_key);
+    if (!object) put_address(object_key, object = add(g.stage.header().next_group, 1u) + 1);
+    t.shared_object = object < kSharedObjects ? object : 0;
+    return;
+  }
+  become_serial(*t.process);
   u32 group, object;
   {
     SharedLock lock(g.stage.header().share_lock, t.tid);
@@ -102,6 +116,30 @@ u32 shared_object_of(int fd) {
   return object < kSharedObjects ? object : 0;
 }
 
+u64 pages_kept(u64 object, u64 from, u64 until) {
+  auto& memory = g.stage.header().shared_memory[object];
+  if (!memory.first) {
+    memory.first = (u32)from + 1;
+    memory.pages = until;
+    return 0;
+  }
+  if (from + 1 < memory.first || from > memory.pages) return kApart;
+  u64 kept = min(memory.pages, until) - from;
+  memory.pages = max(memory.pages, until);
+  return kept;
+}
+
+void await_pages(Thread& t, u64 object, u64 until) {
+  ObjectState& state = state_of_memory(object);
+  await(t, state, object, true, until, [&] { return load(state.version) >= until; });
+}
+
+void pages_are_there(u64 object, u64 until) {
+  ObjectState& state = state_of_memory(object);
+  for (u64 now = load(state.version); now < until && !swap_if(state.version, now, until);) now = load(state.version);
+  announce(state, object, true);
+}
+
 u64 shared_place(u64 object, u64 position) { return kSharedBase + object * kSharedRoom + position; }
 
 long record_file_write(Call& c) {
@@ -119,6 +157,7 @@ long replay_file_write(Call& c, const Buffers& buffers) {
   u64 position = 0, object = read_shared_position(c, position);
   long result = replay_result(c);
   if (object && result > 0) {
+    if (c.t.process->parallel) await_pages(c.t, object, 1);
     u64 at = shared_place(object, position);
     each_part(buffers, (u64)result, [&](u64 base, u64 n) {
       sys(__NR_pwrite64, own_fd(stage::kFdStore), base, n, at);
@@ -140,6 +179,7 @@ long handle_ftruncate(Call& c) {
   u64 position = 0, object = read_shared_position(c, position);
   long result = replay_result(c);
   // What lay behind the end is gone, also should the file grow again.
+  if (object && c.t.process->parallel) await_pages(c.t, object, 1);
   if (object && position < kSharedRoom)
     sys(__NR_fallocate, own_fd(stage::kFdStore), kPunchHole, shared_place(object, position), kSharedRoom - position);
   return result;

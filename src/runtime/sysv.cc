@@ -1,6 +1,8 @@
 // System V shared memory: like a file that is mapped shared, but known by its id, and detached as a whole.
 #include "addresses.h"
+#include "channels.h"
 #include "handlers.h"
+#include "index.h"
 #include "maps.h"
 #include "shared_files.h"
 
@@ -27,8 +29,10 @@ u64 segment_size(u64 id) {
 
 void attached_outs(Exchange& x, const u64*, long result) {
   if (is_error(result)) return;
+  u64 size = find(*current().process, (u64)result)->size;
+  skip_kept_pages(current(), 0, size);
   x.out((u64)&current().shared_object, 8);
-  x.out((u64)result, find(*current().process, (u64)result)->size);
+  x.out((u64)result, size);
 }
 
 }  // namespace
@@ -38,6 +42,8 @@ long handle_shmat(Call& c) {
   if (!g.replay) {
     u64 size = segment_size(c.a[0]);
     if (!find(p, 0)) return leave_recording(c, format::StopReason::kLimit, "shmat, more often than pastcone can follow");
+    OptionalLock lock(p.parallel ? &g.stage.header().share_lock : nullptr, c.t.tid);
+    c.t.shared_object = 0;
     if (size) share_object(c.t, address_key(KeyOf::kSegmentGroup, c.a[0]), address_key(KeyOf::kSegment, c.a[0]));
     long result = raw(c);
     if (!is_error(result)) note_attached(p, (u64)result, size);
@@ -53,6 +59,7 @@ long handle_shmat(Call& c) {
 }
 
 long handle_shmdt(Call& c) {
+  forget_shared_places();
   Attachment* attachment = c.a[0] ? find(*c.t.process, c.a[0]) : nullptr;
   long result = logged(c, raw, nullptr);
   if (is_error(result)) return result;

@@ -42,6 +42,7 @@ struct Process {
   bool vforked;           ///< in its parent's memory until it executes a program or ends
   bool in_parents_memory; ///< made by clone with CLONE_VM, as a process
   bool shares;            ///< has memory that its children will share
+  bool shares_all;        ///< all of its memory is another process's too
   bool parallel;          ///< `serial` means the order of calls only
   bool several;           ///< in parallel mode: it has, or had, more than one thread
   u32 group;              ///< of the turn
@@ -59,6 +60,11 @@ struct VersionSeen {
   u64 address, version;
 };
 inline constexpr u32 kCachedVersions = 512;
+/// What a page of shared memory is called by all who share it.
+struct SharedPlace {
+  u64 page, key;
+};
+inline constexpr u32 kSharedPlaces = 64;
 
 struct Thread {
   Thread* self;
@@ -114,6 +120,13 @@ struct Thread {
   Thread* heap_owner;     ///< whose that is; its process is the one whose memory this is
   bool creating;          ///< inside pthread_create
   heap::ThreadHeap own_heap;
+  // Replay for the index; see index.h.
+  u64 caller;             ///< of the hooked function
+  stage::ObjectKind object_kind;
+  stage::IndexEntry* index;  ///< the next one
+  stage::IndexEntry* index_end;
+  u32 places_as_of;
+  SharedPlace places[kSharedPlaces];
   char spare[256 * 1024]; ///< record: the rest of messages that are longer than the program's buffer
 };
 static_assert(offsetof(Thread, self) == THREAD_SELF);

@@ -32,6 +32,7 @@ inline constexpr uint32_t kPacketSlots = 1 << 16;
 inline constexpr uint32_t kFifoWindows = 512;
 inline constexpr uint32_t kObjectFutexes = 256, kBucketWaiters = 32;
 inline constexpr uint32_t kMaxTurnGaps = 1 << 16;    // replay only
+inline constexpr uint32_t kSharedMemories = 512;
 
 // Flags in Header::flags, set by the tool before the first process starts.
 inline constexpr uint32_t kFlagNoDispatch = 1;  ///< Syscall User Dispatch is not used: all sites are patched or trapped
@@ -39,6 +40,7 @@ inline constexpr uint32_t kFlagNoPatch = 2;     ///< patch nothing: everything t
 inline constexpr uint32_t kFlagListCalls = 4;   ///< for developers: every call goes into /tmp/pastcone-calls.*, as text
 inline constexpr uint32_t kFlagParallel = 16;   ///< threads run in parallel; their locks and calls are ordered
 inline constexpr uint32_t kFlagNoOutput = 8;    ///< replay: nobody wants to see what the program prints
+inline constexpr uint32_t kFlagIndex = 32;      ///< replay: every access to an object goes into Header::index_directory
 
 /// Replay: a place where a thread is to stop once its registers and some words of memory have given values, which may take
 /// millions of passes. The director writes the code that compares them, since the runtime cannot take instructions apart.
@@ -67,6 +69,37 @@ struct ObjectBucket {
   uint32_t pad;
   ObjectWaiter waiters[kBucketWaiters];
 };
+
+/// Memory that processes share, in parallel mode: up to which page it has the contents that it had when it was first mapped.
+/// Record: from page `first` - 1 on they are in the log; replay: they are in place. As an ObjectState of the runtime.
+struct SharedMemory {
+  uint64_t pages;
+  uint32_t first, waiters;
+};
+
+/// Replay with kFlagIndex: one access to an object, or its name. In a file for each thread, called PROCESS.THREAD; ends where a
+/// stamp is 0.
+struct IndexEntry {
+  uint64_t stamp;    ///< orders all entries about one object, over all threads, but for reads between the same writes
+  uint64_t key;      ///< the object's address, or what is the same in all processes that share it
+  uint32_t kind;     ///< ObjectKind
+  uint32_t flags;    ///< kIndex…
+  union {
+    struct {
+      uint64_t number;  ///< accesses before this one; 0: a new object
+      uint64_t caller;  ///< return address
+      uint64_t event;   ///< events of the thread so far
+      uint64_t writes;  ///< of the accesses before, how many wrote
+    };
+    char name[32];
+  };
+  uint64_t reserved;
+};
+static_assert(sizeof(IndexEntry) == 64);
+inline constexpr uint32_t kIndexWrite = 1, kIndexShared = 2, kIndexName = 4;
+inline constexpr uint64_t kIndexWindow = 1 << 20;  ///< such a file grows by this
+
+enum class ObjectKind : uint32_t { kNone = 0, kMutex = 1, kRwLock = 2, kSemaphore = 3, kSpinLock = 4, kNamed = 5, kCount };
 
 struct Header {
   uint32_t magic, version;
@@ -108,6 +141,10 @@ struct Header {
   uint64_t store_size;
   uint64_t free_blocks;     ///< of the store: lock-free stack as above
   uint64_t next_block;      ///< the first that was never used
+  uint64_t index_stamp;     ///< replay: IndexEntry so far
+  uint32_t index_lock;
+  char index_directory[256];
+  SharedMemory shared_memory[kSharedMemories];
   char patch_directory[256];  ///< patched copies of files, named by FileSlot::patched in hex
   Breakpoint breakpoint;
   ObjectBucket object_buckets[kObjectFutexes];

@@ -1,0 +1,33 @@
+// Replay with stage::kFlagIndex: writes down who uses which object when, for `show obj`. Nothing else changes.
+#pragma once
+
+#include "thread.h"
+
+namespace pastcone::runtime {
+
+inline bool is_indexed() { return g.replay && (g.stage.header().flags & stage::kFlagIndex); }
+
+/// At the start of a hooked function: what it works on, and who calls it.
+[[gnu::always_inline]] inline void note_use(Thread& t, stage::ObjectKind kind) {
+  if (!g.replay) return;
+  t.object_kind = kind;
+  t.caller = (u64)__builtin_return_address(0);
+}
+
+/// The current thread got the object, which had been had `number` times before; while it has it, and nobody sees that yet.
+void index_access(Thread& t, u64 address, bool shared, u64 number);
+void index_access(Thread& t, u64 address, bool shared, u64 number, u64 writes, bool write, const char* name = nullptr);
+/// Reads come together: one at a time while this exists, if there is an index.
+class IndexLock {
+ public:
+  explicit IndexLock(Thread& t);
+  ~IndexLock();
+
+ private:
+  bool held_;
+};
+
+void open_index(Thread& t);  ///< at the start of a thread, and of a program image
+void forget_shared_places();  ///< the memory map changes
+
+}  // namespace pastcone::runtime
