@@ -1,4 +1,5 @@
 // pastcone info: one recording in figures.
+#include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -6,6 +7,7 @@
 #include "pastcone/cli/recordings.h"
 #include "pastcone/cli/statistics.h"
 #include "pastcone/cli/text.h"
+#include "pastcone/replay/indexing.h"
 #include "pastcone/trace/json.h"
 
 namespace pastcone::cli {
@@ -27,6 +29,7 @@ struct Info {
   RecordingSizes sizes;
   Statistics statistics;
   uint64_t kept_files = 0, kept_bytes = 0;
+  std::optional<std::vector<replay::ObjectHistory>> objects;  ///< if `show obj` has been here
 
   explicit Info(const Recording& opened)
       : recording(opened),
@@ -34,7 +37,8 @@ struct Info {
         state(state_text(manifest, opened.directory())),
         duration(duration_ns(manifest, opened.directory())),
         sizes(recording_sizes(opened.directory())),
-        statistics(Statistics::read(opened)) {
+        statistics(Statistics::read(opened)),
+        objects(replay::known_objects(opened)) {
     for (const auto& [id, entry] : opened.files().entries()) {
       if (!entry.kept) continue;
       ++kept_files;
@@ -51,6 +55,47 @@ std::string name_of(const Recording& recording) {
 
 Json stream_json(StreamBytes bytes) {
   return {{"raw", bytes.raw}, {"packed", bytes.packed}, {"live", bytes.live}};
+}
+
+/// Places in the list of objects, those that were used most first.
+std::vector<size_t> busiest(const std::vector<replay::ObjectHistory>& objects) {
+  constexpr size_t kMost = 10;
+  std::vector<size_t> order(objects.size());
+  for (size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::ranges::stable_sort(order, std::greater(), [&](size_t i) { return objects[i].accesses.size(); });
+  order.resize(std::min(order.size(), kMost));
+  return order;
+}
+
+Json objects_json(const std::vector<replay::ObjectHistory>& objects) {
+  Json json = Json::array();
+  for (size_t i : busiest(objects)) {
+    const replay::ObjectHistory& object = objects[i];
+    json.push_back({{"object", i + 1},
+                    {"name", object.name.empty() ? Json() : Json(object.name)},
+                    {"kind", replay::kind_name(object.kind)},
+                    {"accesses", object.accesses.size()},
+                    {"hand_overs", object.hand_overs()},
+                    {"threads", object.threads()}});
+  }
+  return {{"count", objects.size()}, {"busiest", json}};
+}
+
+void print_objects(const std::vector<replay::ObjectHistory>& objects) {
+  if (objects.empty()) return;
+  Table table({{"ACCESSES", Table::Align::kRight},
+               {"HAND-OVERS", Table::Align::kRight},
+               {"THREADS", Table::Align::kRight},
+               {"OBJECT", Table::Align::kLeft}});
+  for (size_t i : busiest(objects)) {
+    const replay::ObjectHistory& object = objects[i];
+    table.add({count_text(object.accesses.size()), count_text(object.hand_overs()),
+               count_text(object.threads()),
+               fmt::format("{} {}{}", i + 1, replay::kind_name(object.kind),
+                           object.name.empty() ? "" : " " + printable(object.name))});
+  }
+  fmt::print("\n{}, the busiest:\n{}", plural(objects.size(), "object", "objects"),
+             table.text(terminal_width()));
 }
 
 Json to_json(const Info& info) {
@@ -90,6 +135,7 @@ Json to_json(const Info& info) {
   json["files"] = {{"known", info.recording.files().entries().size()},
                    {"kept", info.kept_files},
                    {"kept_bytes", info.kept_bytes}};
+  json["objects"] = info.objects ? objects_json(*info.objects) : Json();
   json["damage"] = info.recording.damage();
   for (const std::string& damage : statistics.damage) json["damage"].push_back(damage);
   return json;
@@ -133,10 +179,12 @@ void print(const Info& info) {
   print_stream("data", info.recording.stream_bytes(format::Stream::kData), 0);
   if (info.recording.manifest().parallel) {
     print_stream("locks", info.recording.stream_bytes(format::Stream::kLocks), 0);
+    if (!info.objects) row("objects", "not looked at yet; pastcone show obj does");
   }
   fmt::print("\n{:>14}  events\n", count_text(statistics.events));
   for (const KindCount& count : statistics.kinds)
     fmt::print("{:>14}  {}\n", count_text(count.events), count.kind);
+  if (info.objects) print_objects(*info.objects);
 }
 
 Result<int> show_info(const Options& options) {

@@ -11,6 +11,7 @@ int main(int argc, char** argv) {
   add_info(program);
   add_ps(program);
   add_events(program);
+  add_show(program);
   add_doctor(program);
   add_version(program);
   return program.run(argc, argv);

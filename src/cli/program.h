@@ -58,6 +58,7 @@ void add_ls(Program& program);
 void add_ps(Program& program);
 void add_record(Program& program);
 void add_replay(Program& program);
+void add_show(Program& program);
 void add_version(Program& program);
 
 }  // namespace pastcone::cli

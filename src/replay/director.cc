@@ -11,6 +11,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <cstring>
 #include <map>
 #include <optional>
 #include <thread>
@@ -327,8 +328,13 @@ Result<ReplayOutcome> replay(const Recording& recording, const ReplayOptions& op
   bool traps = !record::has_dispatch();
   bool parallel = recording.manifest().parallel;
   uint32_t flags = (traps ? stage::kFlagNoDispatch : 0) | (options.show_output ? 0 : stage::kFlagNoOutput) |
-                   (parallel ? stage::kFlagParallel : 0);
+                   (parallel ? stage::kFlagParallel : 0) |
+                   (options.index_directory.empty() ? 0 : stage::kFlagIndex);
   SharedStage stage = TRY(SharedStage::create(stage::Mode::kReplay, flags, patch_directory));
+  if (options.index_directory.size() >= sizeof stage.header().index_directory) {
+    return fail("the name of {} is too long; set TMPDIR to another directory", options.index_directory);
+  }
+  std::strcpy(stage.header().index_directory, options.index_directory.c_str());
   FeedLayout layout = TRY(lay_out_feed(recording, run, stage.view()));
   Director director(recording, std::move(stage), layout, std::move(run));
   TRY_STATUS(director.prepare(record::PatchCache(patch_directory, {.traps = traps, .hooks = parallel})));

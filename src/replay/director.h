@@ -19,7 +19,8 @@
 namespace pastcone::replay {
 
 struct ReplayOptions {
-  bool show_output = true;  ///< the program's standard output and error, on ours
+  bool show_output = true;           ///< the program's standard output and error, on ours
+  std::string index_directory = {};  ///< where each thread writes down its use of objects; empty: nowhere
 };
 
 /// The first thing a process did otherwise than recorded.

@@ -197,6 +197,7 @@ void become_child(Thread& t, Created created) {
   p.parent_pid = p.pid;
   p.number = created.process;
   p.threads = 1;
+  p.shares_all = false;
   if (!p.shares || p.parallel) {
     p.serial = false;
     p.group = 0;
