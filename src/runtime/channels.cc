@@ -269,13 +269,45 @@ void write_receive(Call& c, u32 channel, long result) {
 }
 
 namespace {
+/// recv with MSG_WAITALL where others receive too: piece by piece, since each must know where its bytes lie. False: they lie apart,
+/// because somebody else got some in between.
+bool receive_all(Call& c, stage::Direction& direction, bool shared, long& result, u64& position) {
+  u64 done = 0, flags = (c.a[3] & ~(u64)kWaitAll) | kDontWait;
+  bool together = true;
+  while (done < c.a[2]) {
+    {
+      OptionalLock lock(shared ? &direction.receive_lock : nullptr, c.t.tid);
+      result = sys(__NR_recvfrom, c.a[0], c.a[1] + done, c.a[2] - done, flags, c.a[4], c.a[5]);
+      if (!done) position = direction.received;
+      else together &= direction.received == position + done;
+      if (result > 0) direction.received += (u64)result;
+    }
+    if (result > 0) done += (u64)result;
+    if (result > 0) continue;
+    if (result != -EAGAIN || is_nonblocking(c)) break;
+    long ready = wait_ready(c, 1, kReceiveTimeout);
+    if (ready > 0) continue;
+    if (ready == -EINTR && !done) result = interrupted(c);
+    if (ready == -EINTR && !(c.t.signals.captured & ~c.t.signals.mask)) {
+      clear_interrupt(c.t);
+      continue;
+    }
+    break;
+  }
+  if (done) result = (long)done;
+  return together;
+}
+
 long record_receive(Call& c, const Fd& fd, Buffers& buffers) {
   auto& direction = direction_received(fd);
   bool peek = message_flags(c) & kPeek;
   bool shared = is_shared(fd);
+  bool together = true;
   long result;
   u64 position;
-  if ((!shared && !c.t.process->serial) || (message_flags(c) & kWaitAll)) {
+  if ((shared || c.t.process->serial) && c.number == __NR_recvfrom && (c.a[3] & kWaitAll) && !peek && c.a[2]) {
+    together = receive_all(c, direction, shared, result, position);
+  } else if ((!shared && !c.t.process->serial) || (message_flags(c) & kWaitAll)) {
     result = receive_once(c, true, buffers);
     position = direction.received;
     if (result > 0 && !peek) direction.received += (u64)result;
@@ -299,7 +331,7 @@ long record_receive(Call& c, const Fd& fd, Buffers& buffers) {
     }
   }
   bool claimed = load(g.stage.connection(fd.object).claimed) && position + (u64)max(result, 0l) <= load(direction.outside_from);
-  if (!claimed || (peek && peeks_go_on((int)c.fd()))) {
+  if (!claimed || !together || (peek && peeks_go_on((int)c.fd()))) {
     record_result(c, result, stored_outs);
     return result;
   }

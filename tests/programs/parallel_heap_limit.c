@@ -1,5 +1,5 @@
 // Memory is limited while threads allocate: whether there was some is the same again.
-// e2e: varies
+// e2e: helper
 #include <sys/resource.h>
 
 #include "parallel_heap.h"
