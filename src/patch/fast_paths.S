@@ -1,41 +1,51 @@
 # The usual cases of two functions, in as few instructions as there can be: copied in front of what takes a hook to the runtime.
-# Code that works anywhere; it ends where the long way begins. See abi.h for what of a thread lies where; the mutex is glibc's, with
-# the state that src/runtime/objects.h describes at its end: version at 24, who had it last at 32.
+# Code that works anywhere; it ends where the long way begins. See thread_abi.h for what of a thread lies where; the mutex is glibc's,
+# with the state that src/runtime/objects.h describes at its end: version at 24, who had it last at 32, who waits at 36.
 #include "thread_abi.h"
 
         .section .rodata
 
-# int pthread_mutex_lock(mutex), of the plain kind, while recording: free, and this thread had it last.
+# int pthread_mutex_lock(mutex), of the plain kind: free, this thread had it last, and no entry is due. While recording also one that
+# another thread had last, which the runtime then notes.
         .globl  pastcone_fast_lock, pastcone_fast_lock_end
 pastcone_fast_lock:
-        testl   $0x7f, 16(%rdi)
+        testl   $0xff, 16(%rdi)
         jne     1f
-        cmpb    $0, %gs:THREAD_COUNTS
+        movzbl  %gs:THREAD_COUNTS, %esi
+        test    %esi, %esi
         je      1f
-        xor     %eax, %eax
+        mov     %gs:THREAD_OPERATIONS, %rcx
+        mov     (%rcx), %r8
+        cmp     %gs:THREAD_NEXT_ENTRY, %r8
+        je      1f
+        mov     %gs:THREAD_ME, %r9d
+        cmp     $COUNTS_RECORD, %esi
+        je      2f
+        cmp     %r9d, 32(%rdi)          # in replay nobody can take it now but who had it last
+        jne     1f
+2:      xor     %eax, %eax
         mov     $1, %edx
         lock cmpxchg %edx, (%rdi)
         jne     1f
         mov     %gs:THREAD_TID, %eax
-        mov     %gs:THREAD_ME, %edx
         mov     %eax, 8(%rdi)
         incl    12(%rdi)
-        mov     %gs:THREAD_OPERATIONS, %rcx
-        cmp     %edx, 32(%rdi)
-        jne     2f
+        cmp     %r9d, 32(%rdi)
+        jne     3f
+        inc     %r8
         incq    24(%rdi)
-        incq    (%rcx)
+        mov     %r8, (%rcx)
         xor     %eax, %eax
         ret
-2:      movabs  $HANDED_OVER_SLOT, %r11
+3:      movabs  $HANDED_OVER_SLOT, %r11
         jmp     *(%r11)
 1:
 pastcone_fast_lock_end:
 
-# int pthread_mutex_unlock(mutex), of the plain kind, while recording.
+# int pthread_mutex_unlock(mutex), of the plain kind. In replay somebody may wait for just this version.
         .globl  pastcone_fast_unlock, pastcone_fast_unlock_end
 pastcone_fast_unlock:
-        testl   $0x7f, 16(%rdi)
+        testl   $0xff, 16(%rdi)
         jne     1f
         cmpb    $0, %gs:THREAD_COUNTS
         je      1f
@@ -45,9 +55,13 @@ pastcone_fast_unlock:
         xchg    %eax, (%rdi)
         cmp     $1, %eax
         jg      2f
-        xor     %eax, %eax
+        mov     36(%rdi), %eax
+        test    %eax, %eax
+        jne     3f
         ret
 2:      movabs  $WAKE_SLOT, %r11
+        jmp     *(%r11)
+3:      movabs  $ANNOUNCE_SLOT, %r11
         jmp     *(%r11)
 1:
 pastcone_fast_unlock_end:

@@ -1,9 +1,13 @@
-// Offsets of what patched code reads of the runtime's thread, at %gs; and where it finds two functions of the runtime. For assembler
+// Offsets of what patched code reads of the runtime's thread, at %gs; and where it finds functions of the runtime. For assembler
 // and C++; src/runtime/thread.h asserts that they are right.
 #pragma once
 #define THREAD_TID 28
 #define THREAD_ME 32
 #define THREAD_COUNTS 36
 #define THREAD_OPERATIONS 40
+#define THREAD_NEXT_ENTRY 48
+#define COUNTS_RECORD 1
+#define COUNTS_REPLAY 2
+#define ANNOUNCE_SLOT 0x200000001068
 #define HANDED_OVER_SLOT 0x200000001070
 #define WAKE_SLOT 0x200000001078

@@ -2,6 +2,7 @@
 #include "async.h"
 #include "call.h"
 #include "handlers.h"
+#include "objects.h"
 #include "named_objects.h"
 #include "text.h"
 #include "turn.h"
@@ -95,6 +96,7 @@ extern "C" void runtime_dispatch(Frame* frame) {
   if (g.replay) prepare_async(t, *frame);
   leave_call(t);
   if (g.replay && t.process->parallel && t.process->shares) await_ended_child(c);
+  if (g.replay) allow_fast_path(t);
   t.frame = nullptr;
 }
 

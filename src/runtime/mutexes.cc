@@ -102,6 +102,11 @@ int runtime_handed_over(Mutex* m) {
   note_acquired(current(), m->state, m->address(), m->shared());
   return 0;
 }
+/// It is unlocked, and in replay somebody waits for a version.
+int runtime_announce_mutex(Mutex* m) {
+  announce_release(m->state, m->address(), false);
+  return 0;
+}
 /// It is unlocked, and somebody waits.
 int runtime_wake_mutex(Mutex* m) {
   sys(__NR_futex, &m->lock, kFutexWake | (m->shared() ? 0 : kFutexPrivate), 1, 0, 0, 0);

@@ -85,7 +85,7 @@ void resume_lock_stream(Thread& t) {
   t.last_entry = t.log.last_entry;
   t.next_entry = ~u64{0};
   for (auto& entry : t.versions) entry = {};
-  t.counts = t.process->several && !g.replay;
+  allow_fast_path(t);
   if (!t.process->parallel) return;
   if (!g.replay) {
     if (t.log.locks.open) t.operations = &header_of(t.log.locks).operations;

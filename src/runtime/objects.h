@@ -57,6 +57,12 @@ inline void refresh(Thread& t, ObjectState& s, bool shared) {
   if (last && (last ^ t.me) >> 16 && !shared) begin_anew(t, s);
 }
 
+/// Whether patch/fast_paths.S may be used; not if a signal is due inside the next operation.
+inline void allow_fast_path(Thread& t) {
+  bool signal = g.replay && t.log.peek() == Op::kInside;
+  t.counts = !t.process->several || signal || is_indexed() ? 0 : g.replay ? COUNTS_REPLAY : COUNTS_RECORD;
+}
+
 void open_lock_stream(Thread& t);  ///< at the start of a thread; both modes
 void hand_over_lock_stream(Thread& t, Log& log);  ///< to another image of the process
 void resume_lock_stream(Thread& t);               ///< there

@@ -123,7 +123,7 @@ int hook_pthread_cancel(u64 thread) {
 int hook_pthread_create(u64* thread, Attributes* attributes, void* start, void* argument) {
   Thread& t = current();
   t.process->several = true;
-  t.counts = !g.replay;
+  allow_fast_path(t);
   Attributes a{};
   if (attributes) a = *attributes;
   give_stack(t, a);
