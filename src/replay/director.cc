@@ -37,6 +37,7 @@ using record::load;
 using record::SharedStage;
 
 constexpr auto kDoze = 1ms;         // between two looks: lets what happens at once be seen at once
+constexpr auto kLeastPatience = 10s;
 constexpr auto kSafetyNet = 200ms;  // a process that dies inside does not tell
 constexpr auto kPatience = 2000ms;  // for processes that were told to give up
 
@@ -97,6 +98,7 @@ class Director {
   void direct(Session& session, OutputPrinter& printer, const SignalWatch& signals, ReplayOutcome& outcome);
   void look_at_reports();
   bool nobody_can_go_on(const Session& session);
+  bool runs_in_circles();
   void give_up();
   void end_all(Session& session);
   void conclude(const Session& session, ReplayOutcome& outcome) const;
@@ -111,6 +113,8 @@ class Director {
   std::optional<Feed> feed_;
   UniqueFd lifeline_, lifeline_end_;  ///< what the processes hold; what we hold, and they end when we do
   uint32_t last_progress_ = 0;
+  uint64_t last_sum_ = 0;
+  std::chrono::steady_clock::time_point looked_at_{}, moved_at_ = std::chrono::steady_clock::now();
   uint32_t reports_seen_ = 0;
   std::map<ProcessId, Examination> examined_;     ///< those that have diverged
   std::optional<std::vector<Divergence>> stuck_;  ///< who waited when nobody could go on; if that happened
@@ -222,9 +226,28 @@ void Director::direct(Session& session, OutputPrinter& printer, const SignalWatc
       printer.advance();
       return;
     }
+    if (runs_in_circles()) {
+      said_before_ = watch_.reported();
+      stuck_ = watch_.computing();
+      return end_all(session);
+    }
     std::this_thread::sleep_for(kDoze);
     if (!watch_.may_be_stuck()) stage_.wait_activity(seen, kSafetyNet);
   }
+}
+
+/// In parallel mode a thread may wait by itself, in a loop, for what another one does at another time than before. It did not
+/// take longer than the whole recording then; if it takes many times that now, it will not end.
+bool Director::runs_in_circles() {
+  if (!recording_.manifest().parallel) return false;
+  auto now = std::chrono::steady_clock::now();
+  if (now - looked_at_ < kSafetyNet) return false;
+  looked_at_ = now;
+  uint64_t progress = watch_.progress();
+  if (std::exchange(last_sum_, progress) != progress || watch_.computing().empty()) moved_at_ = now;
+  const Manifest& manifest = recording_.manifest();
+  std::chrono::nanoseconds recorded(std::max<int64_t>(manifest.ended_ns - manifest.started_ns, 0));
+  return now - moved_at_ > kLeastPatience + 10 * recorded;
 }
 
 /// A process that has diverged waits until it has been looked at.

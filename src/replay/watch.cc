@@ -153,6 +153,24 @@ std::vector<Divergence> Watch::waiting() const {
       wait_text);
 }
 
+uint64_t Watch::progress() const {
+  uint64_t sum = load(stage_.header().progress);
+  for (uint32_t index = 0; index < threads_; ++index) {
+    sum += load(slot(index).event) + load(slot(index).operations_done);
+  }
+  return sum;
+}
+
+std::vector<Divergence> Watch::computing() const {
+  return one_per_process(
+      stage_, threads_, stage::Cause::kOrder,
+      [this](uint32_t index) {
+        if (state_of(slot(index)) != ThreadState::kRunning) return false;
+        return Session::thread_state(static_cast<pid_t>(load(slot(index).tid))) == 'R';
+      },
+      [](const ThreadSlot&) { return "it computes on and on, and never comes to this event"; });
+}
+
 std::vector<Divergence> Watch::reported() const {
   std::vector<Divergence> result;
   for (uint32_t number = 1; number <= processes_; ++number) {

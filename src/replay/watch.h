@@ -29,6 +29,10 @@ class Watch {
   /// Those that wait now: one per process. For when is_stuck().
   std::vector<Divergence> waiting() const;
 
+  /// Counts what all threads have done; and who computes without a call: one per process.
+  uint64_t progress() const;
+  std::vector<Divergence> computing() const;
+
   /// What the processes reported themselves; those that is_stuck() found dead; and, at the end, all that did
   /// not reach the end of their recording. One per process.
   std::vector<Divergence> reported() const;

@@ -80,8 +80,8 @@ void open_lock_stream(Thread& t) {
 
 void resume_lock_stream(Thread& t) {
   t.me = t.process->number << 16 | (t.number & 0xffff);
-  t.own_operations = t.log.operations;
-  t.operations = &t.own_operations;
+  t.operations = g.replay ? &slot_of(t).operations_done : &t.own_operations;
+  *t.operations = t.log.operations;
   t.last_entry = t.log.last_entry;
   t.next_entry = ~u64{0};
   for (auto& entry : t.versions) entry = {};

@@ -103,7 +103,7 @@ struct Thread {
   // In parallel mode; see objects.h.
   EntryKind entry_kind;   ///< replay: of the next entry
   bool has_entry;         ///< replay: there is one
-  u64 own_operations;     ///< replay, or if there is no lock stream: counted here
+  u64 own_operations;     ///< record, if there is no lock stream: counted here
   u64 last_entry;         ///< the operation that had the last one
   u64 all_operations;     ///< replay: how many there are
   u64 entry_at;           ///< replay: where the next entry begins

@@ -197,6 +197,7 @@ struct ThreadSlot {
   uint64_t data_offset, data_size;
   uint64_t data_ready; ///< so much of it is there by now
   uint64_t locks_offset, locks_size, operations;
+  uint64_t operations_done;
   uint32_t process, thread;
   uint32_t state;      ///< ThreadState
   uint32_t wait_kind;  ///< WaitKind
