@@ -1,6 +1,8 @@
 #include "signal_frame.h"
 
+#include "async.h"
 #include "call.h"
+#include "pastcone/patch/abi.h"
 #include "text.h"
 
 namespace pastcone::runtime {
@@ -29,6 +31,22 @@ bool is_there(u64 from, u64 to) {
     if (!read_memory(&byte, at, 1) || !write_memory(at, &byte, 1)) return false;
   }
   return true;
+}
+
+/// What the context of a handler has beside the kernel's: the program sees an instruction of its own library there, which it can
+/// unwind from, and not the trampoline that stands for it, or the way into the runtime to which a restarted call returns.
+enum Reserved { kShown = 6, kMeant = 7 };
+
+/// Behind the instruction, given where its trampoline goes on.
+u64 behind_call(u64 rip) {
+  struct { u32 mark; i32 distance; } note{};
+  bool moved = is_trampoline(rip - sizeof note) && read_memory(note, rip - sizeof note) && note.mark == patch::kReturnMark;
+  return moved ? rip + (u64)(i64)note.distance : rip;
+}
+
+u64 shown_rip(const Frame& frame) {
+  if (frame.rip == (u64)runtime_entry_syscall) return behind_call(frame.rcx) - 2;  // the instruction itself
+  return behind_call(frame.rip);
 }
 
 }  // namespace
@@ -69,7 +87,9 @@ bool build_signal_frame(Thread& t, Frame& frame, int signal, const SignalInfo& i
   c.rdi = frame.rdi; c.rsi = frame.rsi; c.rbp = frame.rbp; c.rbx = frame.rbx; c.rdx = frame.rdx;
   c.rax = frame.rax;
   c.rcx = frame.full ? frame.rcx : frame.rip;
-  c.rsp = frame.rsp; c.rip = frame.rip; c.flags = frame.flags;
+  c.rsp = frame.rsp; c.flags = frame.flags;
+  c.rip = c.reserved[kShown] = shown_rip(frame);
+  c.reserved[kMeant] = frame.rip;
   c.cs = 0x33; c.ss = 0x2b;
   if (fault) {
     c.error = fault->error;
@@ -97,7 +117,8 @@ bool restore_signal_frame(Thread& t, Frame& frame) {
   frame.r8 = c.r8; frame.r9 = c.r9; frame.r10 = c.r10; frame.r11 = c.r11;
   frame.r12 = c.r12; frame.r13 = c.r13; frame.r14 = c.r14; frame.r15 = c.r15;
   frame.rdi = c.rdi; frame.rsi = c.rsi; frame.rbp = c.rbp; frame.rbx = c.rbx; frame.rdx = c.rdx;
-  frame.rax = c.rax; frame.rcx = c.rcx; frame.rsp = c.rsp; frame.rip = c.rip;
+  frame.rax = c.rax; frame.rcx = c.rcx; frame.rsp = c.rsp;
+  frame.rip = c.rip == c.reserved[kShown] && c.reserved[kMeant] ? c.reserved[kMeant] : c.rip;
   frame.flags = (c.flags & 0xcd5) | 0x202;
   frame.full = 1;
   t.signals.mask = k.mask & ~kNeverBlocked;
