@@ -317,6 +317,7 @@ void Director::explain(Divergence& divergence, const Session& session) const {
   }
   if (!divergence.cause) return;
   facts.cause = *divergence.cause;
+  facts.parallel = recording_.manifest().parallel;
   facts.other_version = recording_.manifest().pastcone != PASTCONE_VERSION;
   const std::vector<std::string>& recorded = recording_.manifest().cpu;
   if (!recorded.empty()) facts.abilities = missing_abilities(record::cpu_flags(), recorded);

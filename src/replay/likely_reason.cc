@@ -11,6 +11,9 @@ namespace {
 using stage::Cause;
 
 constexpr size_t kNamed = 4;  // of a longer list
+constexpr const char* kRace =
+    "a data race, or threads that synchronise by atomic variables or otherwise than through locks: look for it "
+    "with -fsanitize=thread, or record again without --threads=parallel";
 
 /// Of a difference in what the program computed: an input that was not recorded, in order of how often it is
 /// that.
@@ -24,6 +27,7 @@ std::string unrecorded_input(const Facts& facts) {
         "code for it",
         fmt::join(some, " "), facts.abilities.size() > kNamed ? " …" : "");
   }
+  if (facts.parallel && facts.has_threads) return kRace;
   if (facts.generated_code) {
     return "the program generates code, in which rdtsc, rdrand and cpuid are not recorded";
   }
@@ -50,10 +54,10 @@ std::string likely_reason(const Facts& facts) {
     case Cause::kMachine:
       return "this machine lacks something now: memory, disk space, descriptors or processes";
     case Cause::kWait:
+      if (facts.parallel) return kRace;
       return "the one it waits for went another way without a difference that shows";
     case Cause::kOrder:
-      return "a data race, or threads that synchronise by atomic variables or otherwise than through locks: look for it with "
-             "-fsanitize=thread, or record again without --threads=parallel";
+      return kRace;
     case Cause::kInterrupt:
       return "the loop it was interrupted in depends on something that is not compared, such as vector "
              "registers";

@@ -13,6 +13,7 @@ struct Facts {
   bool generated_code = false;           ///< it executes memory that comes from no file
   bool shares_memory = false;            ///< it has memory that other processes can write
   bool has_threads = false;              ///< more than one
+  bool parallel = false;                 ///< its threads were recorded in parallel
   bool other_version = false;            ///< recorded by another pastcone
   std::vector<std::string> abilities{};  ///< of this processor, that the recorded one had not
   bool killed = false;                   ///< ended from outside
