@@ -8,12 +8,12 @@ import time
 PARALLEL = ["--threads=parallel"]
 
 
-def compress(context, command):
+def compress(context, command, megabytes=100):
     """Compresses the same bytes again and again; what comes out depends on the input only, how on the threads."""
     def prepare():
         words = [bytes(numbers.choices(b"abcdefghijklmnopqrstuvwxyz", k=7)) for _ in range(5000)]
         with open(f"{context.work}/input", "wb") as file:
-            for _ in range(context.rounds(4, 100)):
+            for _ in range(context.rounds(4, megabytes)):
                 file.write(b" ".join(numbers.choices(words, k=125_000)))
     numbers = random.Random(1)
     context.exact(["sh", "-c", f"{command} < input > output && sha256sum output"], prepare=prepare, status=0, timeout=300,
@@ -35,7 +35,7 @@ def test_parallel_pbzip2(context):
 def test_parallel_xz(context):
     """xz with four threads."""
     context.need("xz")
-    compress(context, "xz -T4 -1 --block-size=1MiB -c")
+    compress(context, "xz -T4 -1 --block-size=1MiB -c", megabytes=20)
 
 
 def wait_for_port(port):
