@@ -42,6 +42,7 @@ long handle_mremap(Call& c);
 long handle_ftruncate(Call& c);
 /// In parallel mode locks are ordered elsewhere, and what they do with the kernel is nobody's business: it happens in both modes,
 /// and leaves no event.
+bool passes_by(Call& c);
 long pass_futex(Call& c);
 long handle_mprotect(Call& c);
 long handle_shmat(Call& c);

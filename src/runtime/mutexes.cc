@@ -56,11 +56,22 @@ template <typename... Arguments>
 
 }  // namespace
 
+namespace {
+/// In the child of a fork: another thread of the parent may have it in the copy, since it was at another place then than in the
+/// recording, where the child got it.
+void let_go_of_parents(Thread& t, Mutex& m) {
+  u32 last = load(state_of(m).last);
+  bool foreign = last && (last ^ t.me) >> 16 && !m.shared();
+  if (foreign && (u32)m.owner != t.process->forked_by) store(m.lock, 0);
+}
+}  // namespace
+
 int replay_lock(Thread& t, Mutex& m, const Due& due) {
   if (!due.acquires()) {
     count_operation(t);
     return (int)due.result;
   }
+  let_go_of_parents(t, m);
   take_in_order(t, state_of(m), m.address(), m.shared(), due, m.lock);
   m.owner = (i32)t.tid;
   ++m.users;

@@ -195,6 +195,7 @@ void become_child(Thread& t, Created created) {
     if (t.log.locks.base) far_unmap(t.log.locks.base, t.log.locks.end);
   }
   p.parent_pid = p.pid;
+  p.forked_by = t.tid;
   p.number = created.process;
   p.threads = 1;
   p.shares_all = false;

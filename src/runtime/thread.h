@@ -44,6 +44,7 @@ struct Process {
   bool shares;            ///< has memory that its children will share
   bool shares_all;        ///< all of its memory is another process's too
   bool parallel;          ///< `serial` means the order of calls only
+  u32 forked_by;          ///< tid of the thread that made this process, before that
   bool several;           ///< in parallel mode: it has, or had, more than one thread
   u32 group;              ///< of the turn
   u64 brk_start, brk_end;
