@@ -193,7 +193,7 @@ void replay_write(Thread& t, Object& o) {
   Due due = next_operation(t, o.address());
   if (!due.acquires()) diverge_order(t, o.address(), "an object is used where something failed", due.result, 0);
   if (!due.ordered && o.state.last != t.me)
-    diverge_order(t, o.address(), "another thread had the object since this one had it last", t.me, o.state.last);
+    diverge_owner(t, o.address(), o.state.last);
   u64 wanted = due.ordered ? due.version : o.state.version;
   wait_until(t, o, wanted, [&] {
     u64 version = load(o.state.version);

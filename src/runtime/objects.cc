@@ -212,18 +212,40 @@ bool ran_here(Thread& t) {
   return true;
 }
 
-void diverge_order(Thread& t, u64 address, const char* what, i64 recorded, i64 now) {
-  // Where the program called: these functions have frame pointers.
+namespace {
+/// Where the program called: these functions have frame pointers.
+void find_caller(Thread& t, Frame& frame) {
   auto* f = (const u64*)__builtin_frame_address(0);
   while (in_runtime(f[1])) f = (const u64*)f[0];
-  Frame frame{};
   frame.rip = f[1];
   frame.rsp = (u64)(f + 2);
   frame.rbp = f[0];
   t.frame = &frame;
+}
+
+void name_thread(Text& text, u32 me) {
+  if (!me) text << "nobody";
+  else text << "p" << (me >> 16) << "." << (me & 0xffff);
+}
+}  // namespace
+
+void diverge_order(Thread& t, u64 address, const char* what, i64 recorded, i64 now) {
+  Frame frame{};
+  find_caller(t, frame);
   char detail[64];
   (Text(detail, sizeof detail) << "lock at 0x").hex(address);
   diverge(t, Cause::kOrder, what, recorded, now, detail);
+}
+
+void diverge_owner(Thread& t, u64 address, u32 last) {
+  Frame frame{};
+  find_caller(t, frame);
+  char what[96], was[32], is[32];
+  (Text(what, sizeof what) << "another thread had the lock at 0x").hex(address) << " last";
+  Text before(was, sizeof was), now(is, sizeof is);
+  name_thread(before, t.me);
+  name_thread(now, last);
+  diverge(t, Cause::kOrder, what, was, is);
 }
 
 u32& object_futex(u64 address, bool shared) {

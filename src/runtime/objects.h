@@ -111,6 +111,8 @@ Due next_operation_unsignalled(Thread& t, u64 address);
 /// Whether the thread is the one that ran an initialisation here.
 bool ran_here(Thread& t);
 [[noreturn]] void diverge_order(Thread& t, u64 address, const char* what, i64 recorded, i64 now);
+/// It had the object last in the recording; now `last` had it.
+[[noreturn]] void diverge_owner(Thread& t, u64 address, u32 last);
 
 u32& object_futex(u64 address, bool shared);
 void wait_object(Thread& t, ObjectState& s, u64 address, bool shared, u64 version, bool (*ready)(void*), void* argument);
@@ -155,7 +157,7 @@ void take_in_order(Thread& t, ObjectState& s, u64 address, bool shared, const Du
   refresh(t, s, shared);
   auto free = [&] { return !load(held); };
   if (!due.ordered) {
-    if (s.last != t.me) diverge_order(t, address, "another thread had the lock since this one had it last", t.me, s.last);
+    if (s.last != t.me) diverge_owner(t, address, s.last);
     if (!free()) await_version(t, s, address, shared, s.version, free);
   } else {
     await_version(t, s, address, shared, due.version, [&] {

@@ -104,7 +104,7 @@ int replay_write(Thread& t, RwLock& l) {
   }
   refresh(t, l);
   if (!due.ordered && l.last != t.me)
-    diverge_order(t, l.address(), "another thread had the lock since this one had it last", t.me, l.last);
+    diverge_owner(t, l.address(), l.last);
   u32 wanted = due.ordered ? (u32)due.version : l.version;
   wait(t, l, wanted, [&] {
     u32 version = load(l.version);

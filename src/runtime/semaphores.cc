@@ -52,7 +52,7 @@ bool replay_access(Thread& t, Semaphore& s, long& result) {
   }
   if (is_fresh(t, s, load(s.access))) store(s.access, u64{0});
   if (!due.ordered && last_of(s.access) != t.me)
-    diverge_order(t, s.address(), "another thread used the semaphore since this one did", t.me, last_of(s.access));
+    diverge_owner(t, s.address(), last_of(s.access));
   u64 wanted = due.ordered ? due.version & 0xffffffff : version_of(s.access);
   await(t, s.state(), s.address(), s.shared(), wanted, [&] {
     u64 now = version_of(load(s.access));
