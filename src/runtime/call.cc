@@ -151,7 +151,7 @@ u8 frequent_code(u32 number, Shape shape) {
 }  // namespace
 
 void begin_item(Call& c, Shape shape) {
-  number_event(c.t, false);
+  if (c.t.in_call) number_event(c.t, false);
   Log& log = c.log();
   log.begin();
   if (u8 code = frequent_code(c.number, shape)) {

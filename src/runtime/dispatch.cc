@@ -79,10 +79,10 @@ extern "C" void runtime_dispatch(Frame* frame) {
     t.log.read_byte();
     t.log.read_varint();
     frame->rax = (u64)kRestartAlways;
-  } else if (passes_by(c)) {
+  } else if (t.process->parallel && passes_by(c)) {
     frame->rax = (u64)pass_futex(c);
   } else {
-    enter_call(c);
+    if (t.process->parallel) enter_call(c);
     frame->rax = (u64)run(c);
   }
   if (!g.replay && (g.stage.header().flags & stage::kFlagListCalls)) list_call(c, (long)frame->rax);
@@ -94,7 +94,7 @@ extern "C" void runtime_dispatch(Frame* frame) {
   }
   deliver_signals(t, *frame);
   if (g.replay) prepare_async(t, *frame);
-  leave_call(t);
+  if (t.process->parallel) leave_call(t);
   if (g.replay && t.process->parallel && t.process->shares) await_ended_child(c);
   if (g.replay) allow_fast_path(t);
   t.frame = nullptr;
