@@ -269,21 +269,34 @@ void write_receive(Call& c, u32 channel, long result) {
 }
 
 namespace {
-/// recv with MSG_WAITALL where others receive too: piece by piece, since each must know where its bytes lie. False: they lie apart,
+/// recv and recvmsg with MSG_WAITALL, which may come with nothing but bytes.
+bool wants_all(Call& c) {
+  if (!(message_flags(c) & kWaitAll) || (message_flags(c) & kPeek)) return false;
+  MessageHeader m{};
+  return c.number == __NR_recvfrom || (c.number == __NR_recvmsg && read_memory(m, c.a[1]) && !m.control);
+}
+
+/// They are received piece by piece where others receive too, since each must know where its bytes lie. False: they lie apart,
 /// because somebody else got some in between.
-bool receive_all(Call& c, stage::Direction& direction, bool shared, long& result, u64& position) {
-  u64 done = 0, flags = (c.a[3] & ~(u64)kWaitAll) | kDontWait;
+bool receive_all(Call& c, stage::Direction& direction, bool shared, Buffers buffers, long& result, u64& position) {
+  u64 done = 0, wanted = buffers.total, flags = (message_flags(c) & 0xffff & ~kWaitAll) | kDontWait;
   bool together = true;
-  while (done < c.a[2]) {
+  while (done < wanted) {
     {
       OptionalLock lock(shared ? &direction.receive_lock : nullptr, c.t.tid);
-      result = sys(__NR_recvfrom, c.a[0], c.a[1] + done, c.a[2] - done, flags, c.a[4], c.a[5]);
+      MessageHeader piece{};
+      piece.vectors = (u64)buffers.of;
+      piece.vector_count = buffers.count;
+      result = sys(__NR_recvmsg, c.a[0], &piece, flags);
       if (!done) position = direction.received;
       else together &= direction.received == position + done;
       if (result > 0) direction.received += (u64)result;
     }
-    if (result > 0) done += (u64)result;
-    if (result > 0) continue;
+    if (result > 0) {
+      done += (u64)result;
+      buffers.skip((u64)result);
+      continue;
+    }
     if (result != -EAGAIN || is_nonblocking(c)) break;
     long ready = wait_ready(c, 1, kReceiveTimeout);
     if (ready > 0) continue;
@@ -295,6 +308,13 @@ bool receive_all(Call& c, stage::Direction& direction, bool shared, long& result
     break;
   }
   if (done) result = (long)done;
+  // What else the call says about a stream: nobody's name, and no flags.
+  u32 none = 0;
+  if (c.number == __NR_recvfrom && c.a[4] && c.a[5] && result >= 0) write_memory(c.a[5], &none, 4);
+  if (c.number == __NR_recvmsg && result >= 0) {
+    write_memory(c.a[1] + offsetof(MessageHeader, name_length), &none, 4);
+    write_memory(c.a[1] + offsetof(MessageHeader, flags), &none, 4);
+  }
   return together;
 }
 
@@ -305,8 +325,8 @@ long record_receive(Call& c, const Fd& fd, Buffers& buffers) {
   bool together = true;
   long result;
   u64 position;
-  if ((shared || c.t.process->serial) && c.number == __NR_recvfrom && (c.a[3] & kWaitAll) && !peek && c.a[2]) {
-    together = receive_all(c, direction, shared, result, position);
+  if ((shared || c.t.process->serial) && wants_all(c) && buffers.total && !buffers.bad) {
+    together = receive_all(c, direction, shared, buffers, result, position);
   } else if ((!shared && !c.t.process->serial) || (message_flags(c) & kWaitAll)) {
     result = receive_once(c, true, buffers);
     position = direction.received;
