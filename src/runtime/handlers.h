@@ -34,6 +34,7 @@ long handle_poll(Call& c);
 long handle_sleep(Call& c);
 long handle_pause(Call& c);
 long handle_futex(Call& c);
+long handle_pi_futex(Call& c);
 long handle_yield(Call& c);
 // maps.cc
 long handle_mmap(Call& c);

@@ -48,7 +48,7 @@ inline constexpr int kProtRead = 1, kProtWrite = 2, kProtExec = 4;
 inline constexpr int kMapShared = 1, kMapPrivate = 2, kMapSharedValidate = 3, kMapTypeMask = 0xf, kMapFixed = 0x10,
                      kMapAnonymous = 0x20, kMapNoReserve = 0x4000, kMapStack = 0x20000, kMapFixedNoReplace = 0x100000;
 // futex
-inline constexpr int kFutexWait = 0, kFutexWake = 1, kFutexPrivate = 128;
+inline constexpr int kFutexWait = 0, kFutexWake = 1, kFutexPrivate = 128, kFutexRealtime = 256;
 
 struct Timespec {
   i64 seconds, nanoseconds;

@@ -89,6 +89,9 @@ struct Thread {
   bool not_begun;         ///< the last call that may sleep did not begin, because a signal is queued
   bool busy;              ///< inside a call that has still to look for signals
   u64 slice_start;
+  u64 woken_at;           ///< record: the futex it has waited at last
+  u32 lost;               ///< how often it was woken there, only to wait again
+  u64 hands_over;         ///< it has woken somebody who is starved: the futex
   u32 exited;             ///< cleared by the kernel when the thread is really gone
   Frame start_frame;      ///< a new thread: the registers it begins with
   u32 parent_process, parent_thread;

@@ -4,12 +4,13 @@
 #include "waits.h"
 
 namespace pastcone::runtime {
+
+stage::Group& group_of(Thread& t) { return g.stage.group(t.process->group); }
+
 namespace {
 
 /// How long a thread may keep the turn while others wait, in ticks of the time stamp counter: about two milliseconds.
 constexpr u64 kSlice = 5'000'000;
-
-stage::Group& group_of(Thread& t) { return g.stage.group(t.process->group); }
 
 void write_turn(Thread& t, u64 number, bool after) {
   Log& log = t.log;
@@ -105,6 +106,7 @@ void join_group(Thread& t, u32 number) {
   if (p.serial) {
     // Everybody who waits for our turn has to wait for the other one from now on.
     stage::Group& old = group_of(t);
+    add(g.stage.group(number).pi_waiters, load(old.pi_waiters));
     store(old.merged, number + 1);
     t.has_turn = false;
     store(old.owner, 0u);
@@ -150,8 +152,60 @@ void give_up_turn(Thread& t) {
   release_turn(t);
 }
 
+namespace {
+constexpr u64 kAtOnce = 20'000;  // ticks in which a thread that has the turn again can find that its lock is gone
+constexpr u32 kMostLost = 2;
+
+void take_back_turn(Thread& t) {
+  if (get_turn(t)) write_turn(t, group_of(t).number, true);
+}
+
+/// Until the thread that is starved at this futex has the turn.
+void hand_over(Thread& t, u64 futex) {
+  stage::Group& group = group_of(t);
+  give_up_turn(t);
+  const Timespec wait{0, 50'000'000};
+  for (;;) {
+    u32 seen = load(group.futex);
+    if (load(group.starved) != futex) break;
+    if (futex_wait(group.futex, seen, &wait) == -ETIMEDOUT) swap_if(group.starved, futex, u64{0});
+  }
+  take_back_turn(t);
+}
+}  // namespace
+
+void begin_futex(Thread& t, u64 futex) {
+  t.lost = t.woken_at == futex && ticks() - t.slice_start < kAtOnce ? t.lost + 1 : 0;
+  if (t.lost >= kMostLost) store(group_of(t).starved, futex);
+}
+
+void end_futex(Thread& t, u64 futex, long result) {
+  t.woken_at = result && result != -EAGAIN ? 0 : futex;
+  if (t.lost >= kMostLost) end_hand_over(t, futex);
+}
+
+void woke_futex(Thread& t, u64 futex) {
+  if (load(group_of(t).starved) == futex) t.hands_over = futex;
+}
+
+void begin_hand_over(Thread& t, u64 futex) {
+  store(group_of(t).starved, futex);
+  t.hands_over = futex;
+}
+
+void end_hand_over(Thread& t, u64 futex) {
+  stage::Group& group = group_of(t);
+  if (!swap_if(group.starved, futex, u64{0})) return;
+  add(group.futex, 1u);
+  futex_wake(group.futex);
+}
+
 void end_slice(Thread& t) {
   if (!t.process->serial || t.process->parallel) return;
+  if (u64 futex = t.hands_over) {
+    t.hands_over = 0;
+    return hand_over(t, futex);
+  }
   stage::Group& group = group_of(t);
   if (!load(group.waiters)) return;
   if (!t.yields && ticks() - t.slice_start < kSlice) return;
@@ -160,7 +214,7 @@ void end_slice(Thread& t) {
   give_up_turn(t);
   // Let one of them have it before we ask again.
   for (int i = 0; i < 1000 && load(group.number) == number && load(group.waiters); ++i) sys(__NR_sched_yield);
-  if (get_turn(t)) write_turn(t, group.number, true);
+  take_back_turn(t);
 }
 
 namespace {

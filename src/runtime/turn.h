@@ -26,11 +26,20 @@ class TurnPause {
   Thread& t_;
 };
 
+stage::Group& group_of(Thread& t);
 void become_serial(Process& p);          ///< a second thread is about to start
 void acquire_turn(Thread& t);            ///< record: waits for it; writes kTurn if it had been elsewhere
 void release_turn(Thread& t);
 void give_up_turn(Thread& t);            ///< record: behind an event, to be acquired again
 void end_slice(Thread& t);               ///< record: at the end of a call, if others wait and the slice is over
+/// Record: around FUTEX_WAIT, and after FUTEX_WAKE. A thread that has woken somebody keeps the turn, and may have the lock again
+/// before the other one runs; if it gives the turn up only while it has the lock, the other one would wait for ever.
+void begin_futex(Thread& t, u64 futex);
+void end_futex(Thread& t, u64 futex, long result);
+void woke_futex(Thread& t, u64 futex);
+/// Record: the thread gives up its turn at the end of the call, until another one has had it, which it has woken at this futex.
+void begin_hand_over(Thread& t, u64 futex);
+void end_hand_over(Thread& t, u64 futex);
 void take_recorded_turn(Thread& t);      ///< replay: if kTurn is next, waits for it
 void take_recorded_turn_after(Thread& t);///< replay: the same for kTurnAfter
 /// In parallel mode a thread has the turn only inside calls, and each event has a number; what is written is where that is not the

@@ -134,17 +134,29 @@ long pass_futex(Call& c) {
 
 long handle_futex(Call& c) {
   int operation = (int)c.a[1] & 0x7f;
+  bool takes_turns = c.t.process->serial && !c.t.process->parallel;
   OutsFunction outs = nullptr;
   switch (operation) {
-    case 6: case 7: case 8: case 13: outs = futex_outs; break;   // LOCK_PI, UNLOCK_PI, TRYLOCK_PI, LOCK_PI2
-    case 5: outs = wake_op_outs; break;                          // WAKE_OP
-    case 11: case 12:                                            // requeue to PI
-      if (operation == 11) outs = [](Exchange& x, const u64* a, long) { x.out(a[4], 4); };
-      else outs = [](Exchange& x, const u64* a, long) { x.out(a[4], 4); };
+    case 6: case 7: case 8: case 13:  // LOCK_PI, UNLOCK_PI, TRYLOCK_PI, LOCK_PI2
+      if (takes_turns) return handle_pi_futex(c);
+      outs = futex_outs;
       break;
+    case 11: case 12:                 // requeue to PI
+      if (takes_turns) return -ENOSYS;
+      [[fallthrough]];
+    case 5: outs = wake_op_outs; break;
     default: break;
   }
-  return logged(c, futex_waits(operation) ? raw_blocking : raw, outs);
+  bool fair = !g.replay && takes_turns;
+  if (!futex_waits(operation)) {
+    long result = logged(c, raw, outs);
+    if (fair && result > 0) woke_futex(c.t, c.a[0]);
+    return result;
+  }
+  if (fair) begin_futex(c.t, c.a[0]);
+  long result = logged(c, raw_blocking, outs);
+  if (fair) end_futex(c.t, c.a[0], result);
+  return result;
 }
 
 }  // namespace pastcone::runtime

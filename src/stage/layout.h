@@ -300,6 +300,8 @@ struct Group {
   uint32_t merged;   ///< + 1: this group has become part of that one
   uint32_t futex;
   uint32_t members;  ///< record: processes in it
+  uint32_t pi_waiters;  ///< record: threads that wait for locks with priority inheritance
+  uint64_t starved;  ///< record: a futex that a thread waits at again and again, because others are quicker
 };
 
 /// Replay: turns that no log has, because their owner was killed before it could write them down: after `before` comes `next`.
