@@ -9,6 +9,7 @@
 # another thread had last, which the runtime then notes.
         .globl  pastcone_fast_lock, pastcone_fast_lock_end
 pastcone_fast_lock:
+        prefetchw (%rdi)                # from another core at once as what it will be: written to
         testl   $0xff, 16(%rdi)
         jne     1f
         movzbl  %gs:THREAD_COUNTS, %esi

@@ -9,10 +9,6 @@
 namespace pastcone::runtime {
 namespace {
 
-constexpr u64 kEntryRoom = 40;
-
-format::ChunkHeader& header_of(Window& window) { return *(format::ChunkHeader*)window.base; }
-
 /// Record: room for one entry in the lock stream; false: nothing is recorded any more.
 bool make_room(Thread& t) {
   Log& log = t.log;
@@ -35,7 +31,6 @@ void put(Window& w, u64 value) {
   w.base[w.at++] = (char)value;
 }
 
-u64 zigzag(i64 value) { return (u64)value << 1 ^ (u64)(value >> 63); }
 u64 unzigzag(u64 value) { return value >> 1 ^ -(value & 1); }
 
 u64 read(Window& w) {
@@ -67,7 +62,7 @@ void look_ahead(Thread& t) {
 }  // namespace
 
 u64& cached_version(Thread& t, u64 address) {
-  auto& entry = t.versions[(address >> 3 ^ address >> 12) % kCachedVersions];
+  VersionSeen& entry = version_slot(t, address);
   if (entry.address != address) entry = {address, 0};
   return entry.version;
 }

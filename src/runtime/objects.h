@@ -68,10 +68,31 @@ void hand_over_lock_stream(Thread& t, Log& log);  ///< to another image of the p
 void resume_lock_stream(Thread& t);               ///< there
 
 /// The version of an object that this thread found last, as far as it remembers: the same in both modes.
+inline VersionSeen& version_slot(Thread& t, u64 address) {
+  return t.versions[(address >> 3 ^ address >> 12) % kCachedVersions];
+}
 u64& cached_version(Thread& t, u64 address);
 
 // --- record: after the object was acquired, by who has it now
+inline constexpr u64 kEntryRoom = 40;
+inline u64 zigzag(i64 value) { return (u64)value << 1 ^ (u64)(value >> 63); }
+inline format::ChunkHeader& header_of(Window& window) { return *(format::ChunkHeader*)window.base; }
+
 void write_entry(Thread& t, EntryKind kind, u64 address, u64 version, long result);
+/// kAcquired, if it fits into two bytes, which it nearly always does.
+inline bool write_short_entry(Thread& t, u64 address, u64 version) {
+  Window& w = t.log.locks;
+  VersionSeen& seen = version_slot(t, address);
+  u64 operation = *t.operations, skip = operation - t.last_entry, delta = zigzag((i64)(version - seen.version));
+  if ((seen.address ^ address) | skip >> 5 | delta >> 7) return false;
+  if (w.at + kEntryRoom > w.end || !w.open || t.log.off) return false;
+  seen.version = version;
+  t.last_entry = operation;
+  *(u16*)(w.base + w.at) = (u16)(skip << 2 | delta << 8);
+  w.at += 2;
+  store(header_of(w).used, (u32)(w.at - sizeof(format::ChunkHeader)));
+  return true;
+}
 /// The operation went as predicted.
 inline void count_operation(Thread& t) { ++*t.operations; }
 inline void note_acquired(Thread& t, ObjectState& s, u64 address, bool shared) {
@@ -79,7 +100,7 @@ inline void note_acquired(Thread& t, ObjectState& s, u64 address, bool shared) {
   u64 version = s.version++;
   if (s.last != t.me) {
     s.last = t.me;
-    write_entry(t, EntryKind::kAcquired, address, version, 0);
+    if (!write_short_entry(t, address, version)) write_entry(t, EntryKind::kAcquired, address, version, 0);
   }
   count_operation(t);
 }

@@ -16,16 +16,40 @@ namespace pastcone {
 namespace {
 
 constexpr int kLevel = 3;
+constexpr int kNoMatches = -1000;         // so far apart that none is found
+constexpr int kHuffman = 1;
+constexpr size_t kSample = 16 * 1024;
+
+/// Lock entries of many threads over many locks are small numbers without repetition: looking for any takes six times as long,
+/// and the frame gets larger for those it finds.
+void set_matching(ZSTD_CCtx* context, bool matching) {
+  ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, matching ? kLevel : kNoMatches);
+  // The library's own default for such a level is not to compress the bytes at all; a version that does not know the parameter
+  // does that.
+  ZSTD_CCtx_setParameter(context, ZSTD_c_experimentalParam5, matching ? 0 : kHuffman);
+}
 
 /// Compresses to the end of `out`; gives the size of the frame.
 Result<uint32_t> append_frame(ZSTD_CCtx* context, ByteView raw, Bytes& out) {
   size_t before = out.size();
   out.resize(before + ZSTD_compressBound(raw.size()));
-  size_t size =
-      ZSTD_compressCCtx(context, out.data() + before, out.size() - before, raw.data(), raw.size(), kLevel);
+  size_t size = ZSTD_compress2(context, out.data() + before, out.size() - before, raw.data(), raw.size());
   if (ZSTD_isError(size)) return fail("cannot compress a record: {}", ZSTD_getErrorName(size));
   out.resize(before + size);
   return static_cast<uint32_t>(size);
+}
+
+/// Whether a piece out of the middle gets smaller by looking for repetition.
+Result<bool> is_repetitive(ZSTD_CCtx* context, ByteView raw, Bytes& out) {
+  if (raw.size() < 4 * kSample) return true;
+  ByteView sample = raw.subspan(raw.size() / 2, kSample);
+  size_t before = out.size();
+  set_matching(context, true);
+  uint32_t with = TRY(append_frame(context, sample, out));
+  set_matching(context, false);
+  uint32_t without = TRY(append_frame(context, sample, out));
+  out.resize(before);
+  return with < without;
 }
 
 }  // namespace
@@ -65,6 +89,7 @@ Status PackWriter::append(std::span<const PackedChunk> chunks) {
 Status PackWriter::append_record(std::span<const PackedChunk> chunks) {
   raw_.clear();
   table_.clear();
+  size_t locks = 0;
   for (const PackedChunk& chunk : chunks) {
     format::ChunkHeader header = chunk.header;
     header.used = static_cast<uint32_t>(chunk.bytes.size());
@@ -72,12 +97,15 @@ Status PackWriter::append_record(std::span<const PackedChunk> chunks) {
     auto* start = reinterpret_cast<const uint8_t*>(&header);
     table_.insert(table_.end(), start, start + sizeof header);
     raw_.insert(raw_.end(), chunk.bytes.begin(), chunk.bytes.end());
+    if (header.stream == static_cast<uint8_t>(format::Stream::kLocks)) locks += chunk.bytes.size();
   }
   format::RecordHeader record{};
   packed_.assign(sizeof record, 0);
   record.magic = format::kRecordMagic;
   record.chunks = static_cast<uint32_t>(chunks.size());
+  set_matching(context_.get(), true);
   record.table = TRY(append_frame(context_.get(), table_, packed_));
+  set_matching(context_.get(), locks <= raw_.size() / 2 || TRY(is_repetitive(context_.get(), raw_, packed_)));
   record.packed = TRY(append_frame(context_.get(), raw_, packed_));
   record.raw = static_cast<uint32_t>(raw_.size());
   record.checksum = xxh64(ByteView(packed_).subspan(sizeof record, record.table), record.raw);
