@@ -8,7 +8,7 @@ namespace {
 
 /// As glibc lays it out; the words it does not use are ours.
 struct RwLock {
-  u32 readers, writers;
+  u32 readers, writers;  ///< readers: kWriting and others, and from kReader on how many; left as glibc does, which had it first
   u32 phase_futex, writers_futex;
   u32 version, writes;   ///< accesses so far, and how many of them wrote
   i32 current_writer;
@@ -22,6 +22,7 @@ struct RwLock {
   bool shared() const { return is_shared; }
   u64 address() const { return (u64)this; }
 };
+constexpr u32 kWriting = 2, kReader = 8;
 static_assert(sizeof(RwLock) == 56 && offsetof(RwLock, last) == 40);
 
 /// Where the cache of versions keeps the number of writes.
@@ -82,9 +83,9 @@ int replay_read(Thread& t, RwLock& l) {
     u32 writes = load(l.writes);
     if ((i32)(writes - (u32)wanted) > 0)
       diverge_order(t, l.address(), "the lock was taken for writing more often", (i64)wanted, writes);
-    return writes == (u32)wanted && !load(l.writers);
+    return writes == (u32)wanted && !(load(l.readers) & kWriting);
   });
-  add(l.readers, 1u);
+  add(l.readers, kReader);
   {
     IndexLock lock(t);
     u32 version = add(l.version, 1u);
@@ -109,9 +110,10 @@ int replay_write(Thread& t, RwLock& l) {
   wait(t, l, wanted, [&] {
     u32 version = load(l.version);
     if ((i32)(version - wanted) > 0) diverge_order(t, l.address(), "the lock was taken more often", wanted, version);
-    return version == wanted && !load(l.readers) && !load(l.writers);
+    u32 readers = load(l.readers);
+    return version == wanted && readers < kReader && !(readers & kWriting);
   });
-  store(l.writers, 1u);
+  add(l.readers, kWriting);
   store(l.last, t.me);
   if (is_indexed()) index_access(t, l.address(), l.shared(), l.version, l.writes, true);
   store(l.writes, l.writes + 1);
@@ -178,12 +180,9 @@ int hook_pthread_rwlock_tryrdlock(RwLock* l) {
 int hook_pthread_rwlock_unlock(RwLock* l) {
   Thread& t = current();
   if (!g.replay || !is_ordered(t, l->shared())) return call_original(Hook::pthread_rwlock_unlock, l);
-  if (load(l->writers) && l->current_writer == (i32)t.tid) {
-    l->current_writer = 0;
-    __atomic_exchange_n(&l->writers, 0u, __ATOMIC_SEQ_CST);
-  } else {
-    add(l->readers, -1);
-  }
+  bool wrote = load(l->readers) & kWriting && l->current_writer == (i32)t.tid;
+  if (wrote) l->current_writer = 0;
+  add(l->readers, -(wrote ? kWriting : kReader));
   announce(Waiting{*l}.state(), l->address(), l->shared());
   return 0;
 }
