@@ -149,8 +149,8 @@ Check check_descriptors() {
 Check check_address_space() {
   rlimit limit{};
   getrlimit(RLIMIT_AS, &limit);
-  if (limit.rlim_cur == RLIM_INFINITY) return {"address space", kFine, "unlimited", ""};
-  return {"address space", kMissing, fmt::format("limited to {}", size_text(limit.rlim_cur)),
+  if (limit.rlim_max == RLIM_INFINITY) return {"address space", kFine, "unlimited", ""};
+  return {"address space", kMissing, fmt::format("limited to {}", size_text(limit.rlim_max)),
           "the recorder maps 64 GB of addresses (not memory): ulimit -v unlimited"};
 }
 

@@ -56,6 +56,19 @@ void isolate(const Launch& how, int report) {
   if (how.lifeline_fd >= 0) hold_lifeline(how.lifeline_fd, report);
 }
 
+}  // namespace
+
+rlimit lift_limit(int resource) {
+  auto which = static_cast<__rlimit_resource_t>(resource);
+  rlimit original{};
+  getrlimit(which, &original);
+  rlimit lifted{original.rlim_max, original.rlim_max};
+  setrlimit(which, &lifted);
+  return original;
+}
+
+namespace {
+
 /// A hard limit of ours that is lower than the wanted one stays: raising it is not for an ordinary user.
 void set_limits(const std::vector<Limit>& limits) {
   for (const Limit& limit : limits) {

@@ -49,12 +49,10 @@ Status lock_live(const LiveFile& live) {
   return {};
 }
 
-/// A limit on file sizes is for the program, not for what we write about it.
-rlimit lift_file_size_limit() {
-  rlimit original{};
-  getrlimit(RLIMIT_FSIZE, &original);
-  rlimit lifted{original.rlim_max, original.rlim_max};
-  setrlimit(RLIMIT_FSIZE, &lifted);
+/// A limit on the size of files, or of memory, is for the program, not for what we do about it.
+std::vector<Limit> lift_limits() {
+  std::vector<Limit> original;
+  for (auto resource : {RLIMIT_FSIZE, RLIMIT_AS}) original.push_back({resource, lift_limit(resource)});
   return original;
 }
 
@@ -70,7 +68,7 @@ class Recorder {
 
   Status prepare(const PatchCache& patches);
   Result<RecordOutcome> run(const Program& program, const Path& runtime, Descendants descendants,
-                            rlimit file_size);
+                            std::vector<Limit> limits);
 
  private:
   Status hand_over(const Program& program);
@@ -127,7 +125,7 @@ Status Recorder::hand_over(const Program& program) {
 }
 
 Result<RecordOutcome> Recorder::run(const Program& program, const Path& runtime, Descendants descendants,
-                                    rlimit file_size) {
+                                    std::vector<Limit> limits) {
   TRY_STATUS(hand_over(program));
   rlimit open_files{};
   getrlimit(RLIMIT_NOFILE, &open_files);
@@ -135,7 +133,7 @@ Result<RecordOutcome> Recorder::run(const Program& program, const Path& runtime,
   how.runtime = runtime;
   how.arguments = program.arguments;
   how.environment = own_environment();
-  how.limits = {{RLIMIT_FSIZE, file_size}};
+  how.limits = std::move(limits);
   how.open_files = open_files.rlim_cur;
   how.trace_fd = live_.fd();
   how.signal_mask = descendants.original_mask();
@@ -245,13 +243,13 @@ Result<RecordOutcome> record_into(const RecordOptions& options, const Path& dire
   uint32_t flags = (traps ? stage::kFlagNoDispatch : 0) | (options.patch ? 0 : stage::kFlagNoPatch) |
                    (options.parallel ? stage::kFlagParallel : 0);
   Path patch_directory = TRY(PatchCache::default_directory());
-  rlimit file_size = lift_file_size_limit();
+  std::vector<Limit> limits = lift_limits();
   SharedStage stage = TRY(SharedStage::create(stage::Mode::kRecord, flags, patch_directory));
   LiveFile live = TRY(LiveFile::create(directory));
   PackWriter pack = TRY(PackWriter::create(directory));
   Recorder recorder(options, directory, std::move(stage), std::move(live), std::move(pack));
   TRY_STATUS(recorder.prepare(PatchCache(patch_directory, {.traps = traps, .hooks = options.parallel})));
-  return recorder.run(program, runtime, std::move(descendants), file_size);
+  return recorder.run(program, runtime, std::move(descendants), std::move(limits));
 }
 
 }  // namespace

@@ -64,6 +64,9 @@ struct Limit {
   rlimit value;
 };
 
+/// Raises our own soft limit as far as it goes; returns what it was.
+rlimit lift_limit(int resource);
+
 /// How the first process of a run is started.
 struct Launch {
   Path runtime;                        ///< the executable pastcone-runtime

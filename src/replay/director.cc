@@ -354,6 +354,7 @@ Result<ReplayOutcome> replay(const Recording& recording, const ReplayOptions& op
   uint32_t flags = (traps ? stage::kFlagNoDispatch : 0) | (options.show_output ? 0 : stage::kFlagNoOutput) |
                    (parallel ? stage::kFlagParallel : 0) |
                    (options.index_directory.empty() ? 0 : stage::kFlagIndex);
+  record::lift_limit(RLIMIT_AS);
   SharedStage stage = TRY(SharedStage::create(stage::Mode::kReplay, flags, patch_directory));
   if (options.index_directory.size() >= sizeof stage.header().index_directory) {
     return fail("the name of {} is too long; set TMPDIR to another directory", options.index_directory);

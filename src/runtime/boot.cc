@@ -129,6 +129,7 @@ void take_handoff(Thread& t) {
   t.number = h.thread;
   t.tid = h.tid;
   t.signals.mask = h.mask;
+  p.address_limit = h.address_limit;
   t.log = h.log;
   for (u32 i = 0; i < h.fd_count; ++i) {
     HandoffFd entry;
@@ -452,6 +453,7 @@ void set_name(const char* path) {
   frame.rip = start.info.entry;
   frame.rsp = stack;
   frame.flags = 0x202;
+  if (!g.replay) apply_address_limit(p);
   arm_dispatch();
   sync_kernel_mask(t);
   runtime_leave(&frame);
@@ -476,6 +478,8 @@ extern "C" void runtime_boot(u64* sp) {
   g.handoff_fd = *variable == ':' ? (int)parse_number(++variable) : -1;
   g.program_fd = *variable == ':' ? (int)parse_number(++variable) : -1;
 
+  lift_address_limit(first_process);
+  count_own_memory(first_process, stage::kStageSize);
   long mapped = sys(__NR_mmap, kStageBase, stage::kStageSize, kProtRead | kProtWrite,
                     kMapShared | kMapFixed | kMapNoReserve, own_fd(stage::kFdStage), 0);
   if (mapped != (long)kStageBase) die("the stage cannot be mapped");

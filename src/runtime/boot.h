@@ -17,6 +17,7 @@ struct HandoffHeader {
   u32 thread, process, pid, parent_pid, tid, group;
   u64 mask, captured;
   u64 exec_count;
+  AddressLimit address_limit;
   Log log;
 };
 

@@ -376,9 +376,9 @@ constexpr Table make_table() {
   logged(__NR_capset, 2);
   logged(__NR_getpriority, 2);
   logged(__NR_setpriority, 3);
-  logged(__NR_getrlimit, 2, fixed<1, 16>);
-  logged(__NR_setrlimit, 2, nullptr, in<1, 16>);
-  logged(__NR_prlimit64, 4, fixed<3, 16>);
+  custom(__NR_getrlimit, 2, handle_rlimit, fixed<1, 16>);
+  custom(__NR_setrlimit, 2, handle_rlimit, nullptr, in<1, 16>);
+  custom(__NR_prlimit64, 4, handle_rlimit, fixed<3, 16>);
   logged(__NR_getrusage, 2, fixed<1, 144>);
   logged(__NR_times, 1, fixed<0, 32>);
   logged(__NR_sched_getaffinity, 3, counted<2>);

@@ -151,6 +151,7 @@ long prepare_handoff(Call& c, const char* path, const char* name) {
   h.tid = t.tid;
   h.group = p.serial ? p.group : 0;
   h.exec_count = p.exec_count;
+  h.address_limit = {p.address_limit.soft, p.address_limit.hard, false};
   h.log = t.log;
   hand_over_lock_stream(t, h.log);
   for (u32 i = 0; i < p.fds.size; ++i)
@@ -217,6 +218,7 @@ long execute_natively(Call& c, const Program& program) {
   for (int i = 0; i < stage::kFdCount; ++i) sys(__NR_fcntl, own_fd(i), 2, 1);
   u64 mask = c.t.signals.mask;
   sys(__NR_rt_sigprocmask, 2, &mask, 0, 8);
+  restore_address_limit(*c.t.process);
   long result;
   if (c.t.process->outside) {
     result = raw(c);
@@ -226,6 +228,7 @@ long execute_natively(Call& c, const Program& program) {
     result = leave_recording(c, format::StopReason::kUnrecordable, why);
   }
   sync_kernel_mask(c.t);
+  apply_address_limit(*c.t.process);
   return result;  // only if it failed; the process goes on unrecorded
 }
 

@@ -98,6 +98,7 @@ char* map_chunk(u32 index) {
   char* at = (char*)(kLiveBase + (u64)index * kChunkSize);
   u64 bit = u64{1} << (index % 64);
   if (load(mapped[index / 64]) & bit) return at;
+  count_own_memory(process(), kChunkSize);
   long result = sys(__NR_mmap, at, kChunkSize, kProtRead | kProtWrite, kMapShared | kMapFixed, own_fd(stage::kFdTrace),
                     (u64)index * kChunkSize);
   if (is_error(result)) return nullptr;

@@ -38,6 +38,7 @@ namespace {
 bool map_trampolines(u64 at, const patch::PatchedSegment& segment, int fd) {
   if (!segment.trampoline_size) return true;
   bool again = ours(at, at + segment.trampoline_size);
+  if (!again) count_own_memory(process(), (i64)page_up(segment.trampoline_size));
   long result = sys(__NR_mmap, at, segment.trampoline_size, kProtRead | kProtExec,
                     kMapPrivate | (again ? kMapFixed : kMapFixedNoReplace), fd, segment.trampoline_offset);
   if (result != (long)at) {

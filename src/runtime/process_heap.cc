@@ -80,6 +80,7 @@ bool map(void*, uintptr_t address, size_t size) {
     diverge(t, Cause::kMachine, "there is no memory for the heap", 0, result);
   }
   bool table = pool.pages.top && address < pool.address(pool.pages.begin);
+  if (table) count_own_memory(*t.process, (i64)size);
   if (map_anonymous(address, size, table ? kMapNoReserve : 0, result)) count_operation(t);
   else note_result(t, result);
   return !is_error(result);

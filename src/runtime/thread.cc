@@ -9,11 +9,17 @@ namespace pastcone::runtime {
 void* far_map(u64 size, int prot, int flags, int fd, u64 offset) {
   if (!size) return nullptr;
   u64 at = add(g.far_next, page_up(size) + kPage);
+  count_own_memory(process(), (i64)page_up(size));
   long result = sys(__NR_mmap, at, size, prot, flags | kMapFixedNoReplace, fd, offset);
-  return is_error(result) ? nullptr : (void*)result;
+  if (!is_error(result)) return (void*)result;
+  count_own_memory(process(), -(i64)page_up(size));
+  return nullptr;
 }
 
-void far_unmap(void* address, u64 size) { sys(__NR_munmap, address, page_up(size)); }
+void far_unmap(void* address, u64 size) {
+  sys(__NR_munmap, address, page_up(size));
+  count_own_memory(process(), -(i64)page_up(size));
+}
 
 namespace {
 Thread* thread_in(u32 slot) { return (Thread*)(kSlotsBase + slot * kSlotSize + kSlotThread); }
@@ -34,6 +40,7 @@ u32 find_left_slot() {
 Thread* allocate_thread(Process* process, u32 number) {
   while (!swap_if(g.slot_lock, 0u, 1u)) __builtin_ia32_pause();
   u32 slot = find_left_slot();
+  bool left = slot != ~0u;
   for (u32 i = 0; i < 1024 && slot == ~0u; ++i)
     if (~g.slots_used[i]) {
       slot = i * 64 + (u32)__builtin_ctzll(~g.slots_used[i]);
@@ -42,6 +49,7 @@ Thread* allocate_thread(Process* process, u32 number) {
   store(g.slot_lock, 0u);
   if (slot == ~0u) return nullptr;
   u64 base = kSlotsBase + slot * kSlotSize;
+  if (!left) count_own_memory(*process, kSlotSize);
   long mapped = sys(__NR_mmap, base + kPage, kSlotSize - kPage, kProtRead | kProtWrite,
                     kMapPrivate | kMapAnonymous | kMapFixed | kMapNoReserve, -1, 0);
   if (is_error(mapped)) return nullptr;
@@ -57,6 +65,7 @@ Thread* allocate_thread(Process* process, u32 number) {
 void release_thread(Thread* thread) {
   u32 slot = thread->slot;
   sys(__NR_munmap, kSlotsBase + slot * kSlotSize, kSlotSize);
+  count_own_memory(process(), -(i64)kSlotSize);
   while (!swap_if(g.slot_lock, 0u, 1u)) __builtin_ia32_pause();
   g.slots_used[slot / 64] &= ~(u64{1} << (slot % 64));
   store(g.slot_lock, 0u);

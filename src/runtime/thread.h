@@ -5,6 +5,7 @@
 // memory but is a process of its own: it gets a slot and a Process of its own too.
 #pragma once
 
+#include "address_limit.h"
 #include "async_state.h"
 #include "fds.h"
 #include "frame.h"
@@ -50,6 +51,7 @@ struct Process {
   u64 brk_start, brk_end;
   u64 data_begin, data_end;  ///< record: writable segments of the program
   u64 exec_count;
+  AddressLimit address_limit;  ///< record
   FdTable fds;
   SignalActions actions;
   Attachment attached[256];  ///< address 0: free
@@ -157,6 +159,7 @@ struct Globals {
   int fd_base;            ///< descriptors fd_base + stage::Fd… are ours
   int handoff_fd, program_fd;  ///< left open for us by the image before, or -1
   u64 far_next;
+  u64 own_memory;         ///< how much the runtime has mapped
   u32 slot_lock;
   u64 slots_used[1024];   ///< bit set of thread slots
   u64 slots_left[1024];   ///< those whose thread is ending, or has ended

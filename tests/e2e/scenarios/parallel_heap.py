@@ -61,7 +61,7 @@ def test_parallel_heap_misuse(context):
 def test_parallel_heap_limit(context):
     """Where the kernel refused memory, malloc fails again."""
     for output in exact_again(context, [context.program("parallel_heap_limit")], recordings=1):
-        context.expect(b"no limit: 0 and 0 failed\n" in output and b"100 MB: 0 and 0" not in output, f"printed {output!r}")
+        context.expect(b"no limit: 0 and 0 failed\n" in output and b"300 MB: 0 and 0" not in output, f"printed {output!r}")
 
 
 def test_parallel_heap_compressors(context):
