@@ -130,6 +130,15 @@ bool restore_signal_frame(Thread& t, Frame& frame) {
   return true;
 }
 
+void prepare_setcontext(const Frame& frame, u64 mask) {
+  u64 at = mask - offsetof(KernelFrame, mask), pushed = 0, shown[2];
+  read_memory(pushed, frame.rsp);
+  if (pushed != at && frame.r12 != at) return;  // where setcontext and swapcontext keep it
+  u64 context = at + offsetof(KernelFrame, context), rip = context + offsetof(KernelContext, rip), now;
+  if (!read_memory(now, rip) || !read_memory(shown, context + offsetof(KernelContext, reserved) + kShown * 8)) return;
+  if (now == shown[0] && shown[1]) write_memory(rip, &shown[1], 8);
+}
+
 void report_own_fault(Thread& t, int signal, u64 rip, u64 address) {
   char line[256];
   Text text(line, sizeof line);

@@ -40,6 +40,10 @@ bool build_signal_frame(Thread& t, Frame& frame, int signal, const SignalInfo& i
 /// The handler returned: all registers, and the mask, as its frame says.
 bool restore_signal_frame(Thread& t, Frame& frame);
 
+/// glibc's setcontext is about to set a context's mask, which lies there, and then its registers. If it is that of a handler, it
+/// goes on where the interrupted call does, not at the instruction that was shown, in whose place is a jump.
+void prepare_setcontext(const Frame& frame, u64 mask);
+
 void report_own_fault(Thread& t, int signal, u64 rip, u64 address);
 
 }  // namespace pastcone::runtime

@@ -375,7 +375,10 @@ long handle_sigprocmask(Call& c) {
     switch ((int)c.a[0]) {
       case 0: mask |= change; break;
       case 1: mask &= ~change; break;
-      case 2: mask = change; break;
+      case 2:
+        mask = change;
+        prepare_setcontext(c.frame, c.a[1]);
+        break;
       default: return noted(c, -EINVAL);
     }
   }
