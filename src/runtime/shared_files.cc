@@ -12,10 +12,11 @@ namespace {
 constexpr u64 kSharedBase = u64{1} << 43, kSharedRoom = u64{1} << 33, kSharedObjects = stage::kSharedMemories;
 
 /// Which file it is, among those that had its number before: file systems give the numbers of deleted files to new ones at
-/// once. The handle has a generation where there is one; the time of birth is as coarse as the kernel's ticks.
+/// once. The handle has a generation where there is one; some containers forbid to ask for it. The time of birth is as coarse as
+/// the kernel's ticks.
 u64 file_identity(int fd, const Stat& s) {
   constexpr int kEmptyPath = 0x1000, kHandleFid = 0x200;
-  constexpr u32 kBirthTime = 0x800;
+  constexpr u32 kBirthTime = 0x800, kGetGeneration = 0x80087601;  // FS_IOC_GETVERSION
   struct {
     u32 mask, filler[19];
     i64 birth;
@@ -38,6 +39,8 @@ u64 file_identity(int fd, const Stat& s) {
   if (!sys(__NR_name_to_handle_at, fd, "", &handle, &mount, kEmptyPath | kHandleFid) ||
       !sys(__NR_name_to_handle_at, fd, "", &handle, &mount, kEmptyPath))
     h.bytes(handle.bytes, min<u64>(handle.size, sizeof handle.bytes));
+  else if (u64 generation = 0; (s.mode & kModeType) == kModeRegular && !sys(__NR_ioctl, fd, kGetGeneration, &generation))
+    h.mix(generation);
   return h.state;
 }
 

@@ -1,5 +1,6 @@
 """docs/limitations.md, line by line: what is not supported is refused, declined, run outside or recorded up to there, and
 said by name. Nothing hangs, and no replay shows something else without saying so."""
+import fcntl
 import json
 import os
 import re
@@ -80,37 +81,47 @@ def expect_exact_or_said(context, label, recording, recorded):
 
 # --- where it runs
 
-REFUSE_PERSONALITY = """
+REFUSING = """
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-int main(int argc, char** argv) {
+int main(int argc, char** argv) {  // the call, its second argument if that counts, the command
+  unsigned call = strtoul(argv[1], 0, 0), argument = strtoul(argv[2], 0, 0);
   struct sock_filter code[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_personality, 0, 1),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 3),
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[1])),
+      BPF_JUMP(BPF_JMP | (argument ? BPF_JEQ : BPF_JGE) | BPF_K, argument, 0, 1),
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
-  struct sock_fprog filter = {4, code};
+  struct sock_fprog filter = {sizeof code / sizeof *code, code};
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter)) return 99;
-  execv(argv[1], argv + 1);
+  execv(argv[3], argv + 3);
   return 98;
 }
 """
+PERSONALITY, NAME_TO_HANDLE_AT, STATX, IOCTL, FS_IOC_GETVERSION = 135, 303, 332, 16, 0x80087601
+
+
+def refusing(context, call, argument=0):
+    """What to put in front of a command for which this call shall fail, as in a container that forbids it."""
+    return [compile_c(context, "refusing", REFUSING), str(call), str(argument)]
 
 
 def test_limit_personality(context):
     """Where personality(2) is forbidden, record says so and does not start, and doctor tells."""
-    wrapper = compile_c(context, "contained", REFUSE_PERSONALITY)
+    without = refusing(context, PERSONALITY)
     recording = context.path("recording")
-    recorded = context.run([wrapper, context.pastcone, "record", "-o", recording, "--", "echo", "ran"], label="record")
+    recorded = context.run([*without, context.pastcone, "record", "-o", recording, "--", "echo", "ran"], label="record")
     context.expect_one_line("record", recorded)
     context.expect(said(recorded, "personality") and recorded.stdout == b"", "record: should name personality", recorded)
     context.expect(not os.path.exists(recording), "a recording was left")
-    doctor = context.run([wrapper, context.pastcone, "doctor"], label="doctor")
+    doctor = context.run([*without, context.pastcone, "doctor"], label="doctor")
     context.expect(doctor.status != 0 and re.search(rb"(?m)^(?!ok).*randomisation", doctor.stdout), "doctor", doctor)
 
 
@@ -666,6 +677,57 @@ def test_limit_mapped_file_outside(context):
     context.expect(recorded.status == 0 and recorded.stdout == b"ready\nx\n", "record", recorded)
     replay = expect_exact_or_said(context, "replay", recording, recorded)
     context.expect(replay.status != 0, "replay cannot know the change", replay)
+
+
+REMADE = """
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+static char use(char byte) {  // a new file; what was in its first page
+  int fd = open("remade.bin", O_RDWR | O_CREAT | O_EXCL, 0600);
+  if (fd < 0 || ftruncate(fd, 4096)) _exit(1);
+  char* memory = mmap(0, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  char was = memory[0];
+  memset(memory, byte, 4096);
+  munmap(memory, 4096);
+  close(fd);
+  unlink("remade.bin");
+  return was;
+}
+int main(void) {
+  for (int i = 1; i <= 50; i++) printf("%d: %d\\n", i, use((char)i));
+  return 0;
+}
+"""
+
+
+def has_generations(path):
+    with open(path, "rb") as file:
+        try:
+            fcntl.ioctl(file, FS_IOC_GETVERSION, bytes(8))
+        except OSError:
+            return False
+    return True
+
+
+def test_limit_file_identity(context):
+    """Files that are mapped, deleted and made again with the same number are told apart, if the file system tells; else replay is
+    exact or says so in parallel mode, and exact in serial mode."""
+    program = compile_c(context, "remade", REMADE)
+    handles, generations = refusing(context, NAME_TO_HANDLE_AT), refusing(context, IOCTL, FS_IOC_GETVERSION)
+    births, exact = refusing(context, STATX), 3 if has_generations(program) else 0
+    for number, without in enumerate(([], handles, [*handles, *births], [*handles, *generations, *births])):
+        for mode in ("serial", "parallel"):
+            recording = context.path(f"{mode}{number}")
+            recorded = context.run([*without, context.pastcone, "record", f"--threads={mode}", "-o", recording, "--", program],
+                                   label="record")
+            context.expect(recorded.stdout == b"".join(b"%d: 0\n" % n for n in range(1, 51)), "record", recorded)
+            if mode == "parallel" and number >= exact:
+                expect_exact_or_said(context, "replay", recording, recorded)
+            else:
+                context.expect_same("replay", recorded, context.replay(recording))
 
 
 def test_limit_seen_from_outside(context):
