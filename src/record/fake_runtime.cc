@@ -15,8 +15,11 @@
 
 #include "pastcone/base/bytes.h"
 #include "pastcone/record/chunk_stack.h"
+#include "pastcone/stage/build_note.h"
 #include "pastcone/stage/layout.h"
 #include "pastcone/trace/format.h"
+
+PASTCONE_BUILD_NOTE
 
 namespace {
 

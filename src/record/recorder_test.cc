@@ -97,9 +97,19 @@ TEST_F(RecorderTest, ASecondInterruptEndsTheRecording) {
 }
 
 TEST_F(RecorderTest, NothingIsLeftIfNothingRan) {
-  setenv("PASTCONE_RUNTIME", "/no/such/runtime", 1);
+  Path runtime = directory_ / "runtime";  // which cannot be executed
+  std::filesystem::copy_file(FAKE_RUNTIME, runtime);
+  std::filesystem::permissions(runtime, std::filesystem::perms::owner_read);
+  setenv("PASTCONE_RUNTIME", runtime.c_str(), 1);
   EXPECT_FALSE(run(""));
   EXPECT_TRUE(std::filesystem::is_empty(directory_ / "data/pastcone"));
+}
+
+TEST_F(RecorderTest, ARuntimeOfAnotherBuildIsNotStarted) {
+  setenv("PASTCONE_RUNTIME", "/bin/true", 1);
+  auto outcome = run("");
+  ASSERT_FALSE(outcome);
+  EXPECT_NE(outcome.error().message.find("different builds"), std::string::npos) << outcome.error().message;
 }
 
 }  // namespace

@@ -70,19 +70,6 @@ void SharedStage::wait_activity(uint32_t seen, std::chrono::milliseconds timeout
   __atomic_store_n(&header().recorder_sleeps, 0, __ATOMIC_SEQ_CST);
 }
 
-Result<Path> find_runtime() {
-  if (const char* given = std::getenv("PASTCONE_RUNTIME"); given != nullptr && given[0] == '/')
-    return Path(given);
-  std::error_code error;
-  Path self = std::filesystem::read_symlink("/proc/self/exe", error);
-  if (error) return fail("cannot find pastcone's own files: {}; is /proc mounted?", error.message());
-  Path directory = self.parent_path();
-  for (Path candidate : {directory / "pastcone-runtime", directory / "../lib/pastcone/pastcone-runtime"}) {
-    if (access(candidate.c_str(), X_OK) == 0) return std::filesystem::canonical(candidate, error);
-  }
-  return fail("cannot find pastcone-runtime beside {}; build or install pastcone again", self.native());
-}
-
 bool has_dispatch() {
   constexpr int kSetSyscallUserDispatch = 59, kOff = 0;
   return prctl(kSetSyscallUserDispatch, kOff, 0, 0, 0) == 0;

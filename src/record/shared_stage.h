@@ -93,7 +93,7 @@ std::string stage_variable(int first_fd, uint32_t process);
 /// Starts p1. An error, in words, if it cannot even execute the runtime.
 Result<pid_t> launch(const SharedStage& stage, const Launch& how);
 
-/// Where pastcone-runtime is: $PASTCONE_RUNTIME, beside this executable, or in ../lib/pastcone.
+/// Where pastcone-runtime is: $PASTCONE_RUNTIME, beside this executable, or in ../lib/pastcone. It must be of the same build.
 Result<Path> find_runtime();
 
 /// Whether this kernel has Syscall User Dispatch.

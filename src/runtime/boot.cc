@@ -10,10 +10,12 @@
 #include "loader.h"
 #include "objects.h"
 #include "process_heap.h"
-#include "stage_version.h"
+#include "pastcone/stage/build_note.h"
 #include "text.h"
 #include "turn.h"
 #include "waits.h"
+
+PASTCONE_BUILD_NOTE
 
 namespace pastcone::runtime {
 
@@ -485,7 +487,7 @@ extern "C" void runtime_boot(u64* sp) {
   if (mapped != (long)kStageBase) die("the stage cannot be mapped");
   g.stage.base = (char*)kStageBase;
   auto& header = g.stage.header();
-  if (header.magic != stage::kMagic || header.version != PASTCONE_STAGE_VERSION)
+  if (header.magic != stage::kMagic || header.version != stage::kBuildNote.version)
     die("pastcone and pastcone-runtime are of different builds; build pastcone again");
   g.replay = header.mode == stage::Mode::kReplay;
   g.far_next = kFarBase;

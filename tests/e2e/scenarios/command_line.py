@@ -1,6 +1,8 @@
 """Mistakes on the command line, and looking at a recording."""
 import json
 import os
+import re
+import shutil
 
 from steps import Failure
 
@@ -72,3 +74,22 @@ def test_doctor(context):
     """doctor says what this machine can do, one line each."""
     result = context.run([context.pastcone, "doctor"], label="doctor")
     context.expect(result.status < 128 and len(result.stdout.splitlines()) >= 4, "doctor", result)
+
+
+def test_other_build(context):
+    """A tool and a runtime of different builds: record and replay say so in one line, and what to do; nothing runs, nothing is left."""
+    recording, other = context.path("recording"), context.path("other-runtime")
+    context.expect(context.record(recording, ["echo", "ran"]).status == 0, "record")
+    shutil.copy(os.path.join(context.options.build, "bin", "pastcone-runtime"), other)
+    with open(other, "r+b") as file:
+        note = re.search(rb"\x09\0\0\0\x04\0\0\0\x01\0\0\0pastcone\0\0\0\0", file.read())
+        context.expect(note, "the runtime has no note")
+        file.seek(note.end())
+        file.write(b"else")
+    for label, argv in (("record", ["record", "-o", context.path("none"), "--", "echo", "ran"]), ("replay", ["replay", recording]),
+                        ("verify", ["replay", "--verify", recording])):
+        result = context.run([context.pastcone, *argv], env={"PASTCONE_RUNTIME": other}, label=label)
+        context.expect_one_line(label, result)
+        said = result.stderr.decode()
+        context.expect("other-runtime are of different builds; build or install" in said and result.stdout == b"", label, result)
+    context.expect(not os.path.exists(context.path("none")), "a recording was left")
