@@ -13,17 +13,14 @@ struct RwLock {
   u32 version, writes;   ///< accesses so far, and how many of them wrote
   i32 current_writer;
   i32 is_shared;
-  u8 elision;
-  u8 filler[7];
-  u32 last;              ///< who wrote, if that was the last access
-  u32 waiters;
-  u32 flags, filler2;
+  ObjectState order;     ///< who wrote, if that was the last access, and who waits; its version is glibc's, and not looked at
+  u32 flags, filler;
 
   bool shared() const { return is_shared; }
   u64 address() const { return (u64)this; }
 };
 constexpr u32 kWriting = 2, kReader = 8;
-static_assert(sizeof(RwLock) == 56 && offsetof(RwLock, last) == 40);
+static_assert(sizeof(RwLock) == 56 && offsetof(RwLock, order) == 32);
 
 /// Where the cache of versions keeps the number of writes.
 u64 read_key(const RwLock& l) { return l.address() + 1; }
@@ -31,18 +28,17 @@ u64 read_key(const RwLock& l) { return l.address() + 1; }
 u64& known_writes(Thread& t, RwLock& l) { return cached_version(t, read_key(l)); }
 
 void refresh(Thread& t, RwLock& l) {
-  if (!l.last || !((l.last ^ t.me) >> 16) || l.shared()) return;
+  if (!l.order.last || !((l.order.last ^ t.me) >> 16) || l.shared()) return;
   l.version = l.writes = 0;
-  l.last = 0;
+  l.order.last = 0;
 }
 
-void note_read(Thread& t, RwLock& l, int result) {
+void note_read(Thread& t, RwLock& l) {
   u32 writes = load(l.writes);
   add(l.version, 1u);
-  if (load(l.last)) store(l.last, 0u);
+  if (load(l.order.last)) store(l.order.last, 0u);
   // The first time in a version that somebody wrote there is an entry; + 1 so that the first of all counts too.
-  if (known_writes(t, l) != writes + u64{1} || result)
-    write_entry(t, result ? EntryKind::kBoth : EntryKind::kAcquired, read_key(l), writes + u64{1}, result);
+  if (known_writes(t, l) != writes + u64{1}) write_entry(t, EntryKind::kAcquired, read_key(l), writes + u64{1}, 0);
   count_operation(t);
 }
 
@@ -51,24 +47,16 @@ void note_write(Thread& t, RwLock& l) {
   u32 version = l.version;
   store(l.version, version + 1);
   store(l.writes, l.writes + 1);
-  if (l.last != t.me) {
+  if (l.order.last != t.me) {
     write_entry(t, EntryKind::kAcquired, l.address(), version, 0);
-    store(l.last, t.me);
+    store(l.order.last, t.me);
   }
   count_operation(t);
 }
 
-/// The part of the object's state that waiting needs.
-struct Waiting {
-  RwLock& l;
-  ObjectState& state() { return *(ObjectState*)((char*)&l.last - offsetof(ObjectState, last)); }
-};
-
 template <typename Ready>
 void wait(Thread& t, RwLock& l, u64 version, Ready ready) {
-  // ObjectState::last and waiters lie side by side, as ours do; its version is not looked at.
-  static_assert(offsetof(ObjectState, waiters) - offsetof(ObjectState, last) == offsetof(RwLock, waiters) - offsetof(RwLock, last));
-  await(t, Waiting{l}.state(), l.address(), l.shared(), version, ready);
+  await(t, l.order, l.address(), l.shared(), version, ready);
 }
 
 int replay_read(Thread& t, RwLock& l) {
@@ -91,9 +79,9 @@ int replay_read(Thread& t, RwLock& l) {
     u32 version = add(l.version, 1u);
     if (is_indexed()) index_access(t, l.address(), l.shared(), version, wanted, false);
   }
-  if (load(l.last)) store(l.last, 0u);
+  if (load(l.order.last)) store(l.order.last, 0u);
   count_operation(t);
-  announce(Waiting{l}.state(), l.address(), l.shared());
+  announce(l.order, l.address(), l.shared());
   return 0;
 }
 
@@ -104,8 +92,8 @@ int replay_write(Thread& t, RwLock& l) {
     return (int)due.result;
   }
   refresh(t, l);
-  if (!due.ordered && l.last != t.me)
-    diverge_owner(t, l.address(), l.last);
+  if (!due.ordered && l.order.last != t.me)
+    diverge_owner(t, l.address(), l.order.last);
   u32 wanted = due.ordered ? (u32)due.version : l.version;
   wait(t, l, wanted, [&] {
     u32 version = load(l.version);
@@ -114,7 +102,7 @@ int replay_write(Thread& t, RwLock& l) {
     return version == wanted && readers < kReader && !(readers & kWriting);
   });
   add(l.readers, kWriting);
-  store(l.last, t.me);
+  store(l.order.last, t.me);
   if (is_indexed()) index_access(t, l.address(), l.shared(), l.version, l.writes, true);
   store(l.writes, l.writes + 1);
   store(l.version, l.version + 1);
@@ -131,7 +119,7 @@ template <typename... Arguments>
   if (g.replay) return replay_read(t, *l);
   int result = call_original(hook, l, arguments...);
   if (result) note_result(t, result);
-  else note_read(t, *l, 0);
+  else note_read(t, *l);
   return result;
 }
 
@@ -173,7 +161,7 @@ int hook_pthread_rwlock_tryrdlock(RwLock* l) {
   if (result == kTimedOut || result == kDeadlock) result = kBusyResult;
   if (!is_ordered(t, l->shared())) return result;
   if (result) note_result(t, result);
-  else note_read(t, *l, 0);
+  else note_read(t, *l);
   return result;
 }
 
@@ -183,18 +171,18 @@ int hook_pthread_rwlock_unlock(RwLock* l) {
   bool wrote = load(l->readers) & kWriting && l->current_writer == (i32)t.tid;
   if (wrote) l->current_writer = 0;
   add(l->readers, -(wrote ? kWriting : kReader));
-  announce(Waiting{*l}.state(), l->address(), l->shared());
+  announce(l->order, l->address(), l->shared());
   return 0;
 }
 
 int hook_pthread_rwlock_init(RwLock* l, void* attributes) {
   int result = call_original(Hook::pthread_rwlock_init, l, attributes);
-  l->version = l->writes = l->last = l->waiters = 0;
+  l->version = l->writes = l->order.last = l->order.waiters = 0;
   return result;
 }
 
 int hook_pthread_rwlock_destroy(RwLock* l) {
-  l->version = l->writes = l->last = 0;
+  l->version = l->writes = l->order.last = 0;
   return 0;
 }
 

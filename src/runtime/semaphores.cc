@@ -25,19 +25,19 @@ static_assert(sizeof(Semaphore) == 32);
 u64 version_of(u64 access) { return access >> 32; }
 u32 last_of(u64 access) { return (u32)access; }
 
-bool is_fresh(Thread& t, const Semaphore& s, u64 access) {
+/// The word is as another process has left it: one whose fork we are, or a semaphore that was here before.
+bool is_left_over(Thread& t, const Semaphore& s, u64 access) {
   return last_of(access) && (last_of(access) ^ t.me) >> 16 && !s.shared();
 }
 
 /// Record: posts and successful waits are in one order. A post is noted before it happens, a wait afterwards, so that there are
 /// never more waits than posts.
 void note_access(Thread& t, Semaphore& s) {
-  u64 access, next;
+  u64 found, access;
   do {
-    access = load(s.access);
-    if (is_fresh(t, s, access)) access = 0;
-    next = (version_of(access) + 1) << 32 | t.me;
-  } while (!swap_if(s.access, access ? access : load(s.access), next));
+    found = load(s.access);
+    access = is_left_over(t, s, found) ? 0 : found;
+  } while (!swap_if(s.access, found, (version_of(access) + 1) << 32 | t.me));
   if (last_of(access) != t.me) write_entry(t, EntryKind::kAcquired, s.address(), version_of(access), 0);
   count_operation(t);
 }
@@ -50,7 +50,7 @@ bool replay_access(Thread& t, Semaphore& s, long& result) {
     count_operation(t);
     return false;
   }
-  if (is_fresh(t, s, load(s.access))) store(s.access, u64{0});
+  if (u64 found = load(s.access); is_left_over(t, s, found)) swap_if(s.access, found, u64{0});
   if (!due.ordered && last_of(s.access) != t.me)
     diverge_owner(t, s.address(), last_of(s.access));
   u64 wanted = due.ordered ? due.version & 0xffffffff : version_of(s.access);
@@ -80,8 +80,9 @@ int fail_with(int error) {
   return -1;
 }
 
-template <typename... Arguments>
-[[gnu::always_inline]] inline int wait(Hook hook, Semaphore* s, Arguments... arguments) {
+/// `otherwise`: what is done if it is 0.
+template <typename Otherwise>
+[[gnu::always_inline]] inline int take(Semaphore* s, Otherwise otherwise) {
   Thread& t = current();
   note_use(t, stage::ObjectKind::kSemaphore);
   bool ordered = is_ordered(t, s->shared());
@@ -89,11 +90,16 @@ template <typename... Arguments>
     long error;
     return replay_access(t, *s, error) ? 0 : fail_with((int)error);
   }
-  int result = take_at_once(*s) ? 0 : call_original(hook, s, arguments...);
+  int result = take_at_once(*s) ? 0 : otherwise();
   if (!ordered) return result;
   if (result) note_result(t, program_errno());
   else note_access(t, *s);
   return result;
+}
+
+template <typename... Arguments>
+[[gnu::always_inline]] inline int wait(Hook hook, Semaphore* s, Arguments... arguments) {
+  return take(s, [=] { return call_original(hook, s, arguments...); });
 }
 
 const Timespec kNever{(i64)1 << 60, 0};
@@ -194,18 +200,7 @@ int hook_sem_timedwait(Semaphore* s, void* until) { return wait(Hook::sem_timedw
 int hook_sem_clockwait(Semaphore* s, int clock, void* until) { return wait(Hook::sem_clockwait, s, clock, until); }
 
 int hook_sem_trywait(Semaphore* s) {
-  Thread& t = current();
-  note_use(t, stage::ObjectKind::kSemaphore);
-  bool ordered = is_ordered(t, s->shared());
-  if (g.replay && ordered) {
-    long error;
-    return replay_access(t, *s, error) ? 0 : fail_with((int)error);
-  }
-  bool taken = take_at_once(*s);
-  if (!ordered) return taken ? 0 : fail_with(EAGAIN);
-  if (taken) note_access(t, *s);
-  else note_result(t, EAGAIN);
-  return taken ? 0 : fail_with(EAGAIN);
+  return take(s, [] { return fail_with(EAGAIN); });
 }
 
 int hook_sem_getvalue(Semaphore* s, int* value) {
