@@ -1,0 +1,90 @@
+"""docs/limitations.md, exactness: what is replayed exactly or reported, never otherwise."""
+from building import compile_c
+from limit_checks import expect_exact_or_said
+
+
+VECTOR = """
+#include <signal.h>
+#include <stdio.h>
+#include <sys/time.h>
+static volatile sig_atomic_t over;
+static void handle(int signal) { over = signal; }
+int main(void) {
+  struct itimerval soon = {{0, 0}, {0, 30000}};
+  signal(SIGALRM, handle);
+  setitimer(ITIMER_REAL, &soon, 0);
+  double sum = 0;
+  while (!over) sum += 1.0;
+  printf("%.0f\\n", sum);
+  return 0;
+}
+"""
+
+
+def test_limit_vector_loop(context):
+    """A loop that only a vector register tells from its passes before: replayed exactly, or said."""
+    program = compile_c(context, "vectors", VECTOR)
+    recording = context.path("recording")
+    recorded = context.record(recording, [program])
+    context.expect(recorded.status == 0, "record", recorded)
+    expect_exact_or_said(context, "replay", recording, recorded)
+
+
+GENERATED = """
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+int main(void) {
+  static const unsigned char code[] = {0x0f, 0x31, 0x48, 0xc1, 0xe2, 0x20, 0x48, 0x09, 0xd0, 0xc3};  // rdtsc
+  void* memory = mmap(0, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  memcpy(memory, code, sizeof code);
+  printf("%lu\\n", ((unsigned long (*)(void))memory)());
+  return 0;
+}
+"""
+
+
+def test_limit_generated_code(context):
+    """rdtsc in generated code is not caught: what comes of it is a divergence that is named."""
+    program = compile_c(context, "generated", GENERATED)
+    recording = context.path("recording")
+    recorded = context.record(recording, [program])
+    context.expect(recorded.status == 0, "record", recorded)
+    replay = expect_exact_or_said(context, "replay", recording, recorded)
+    context.expect(replay.status != 0, "another time stamp cannot be the same", replay)
+
+
+KERNEL_RACE = """
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+static volatile char buffer[1];
+static int ends[2];
+static void* fill(void* unused) {
+  if (read(ends[0], (char*)buffer, 1) != 1) return 0;
+  return unused;
+}
+int main(void) {
+  pthread_t thread;
+  if (pipe(ends)) return 1;
+  if (!fork()) {
+    usleep(50000);
+    return write(ends[1], "x", 1) != 1;
+  }
+  pthread_create(&thread, 0, fill, 0);
+  unsigned long passes = 0;
+  while (!buffer[0]) passes++;
+  printf("%lu\\n", passes);
+  pthread_join(thread, 0);
+  return 0;
+}
+"""
+
+
+def test_limit_race_with_kernel(context):
+    """Memory that a sleeping call fills while another thread looks at it: replayed exactly, or said."""
+    program = compile_c(context, "racing", KERNEL_RACE, "-pthread")
+    recording = context.path("recording")
+    recorded = context.record(recording, [program])
+    context.expect(recorded.status == 0, "record", recorded)
+    expect_exact_or_said(context, "replay", recording, recorded)
