@@ -1,4 +1,4 @@
-// Which memory an instruction works on; just enough of x86-64 for the survey in async.cc.
+// Which memory an instruction works on; just enough of x86-64 for survey.cc.
 #pragma once
 
 #include "sys.h"

@@ -1,4 +1,4 @@
-// What async.cc keeps while it looks for a good place to stop a thread.
+// What survey.cc keeps while it looks for a good place to stop a thread.
 #pragma once
 
 #include "operand.h"

@@ -1,0 +1,200 @@
+// Replay of asynchronous points: a breakpoint at the instruction, and the way on from there once registers and memory are the same.
+#include "async_parts.h"
+#include "call.h"
+#include "turn.h"
+#include "waits.h"
+
+namespace pastcone::runtime {
+namespace {
+
+constexpr u32 kMostMisses = 400'000;  // a few seconds
+
+bool matches(const Frame& frame, const AsyncPoint& point) {
+  u64 now[18];
+  registers_of(frame, now);
+  if (memcmp(now, point.registers, sizeof now)) return false;
+  for (u64 i = 0; i < point.count; ++i) {
+    u64 word;
+    if (!read_memory(word, point.words[i].address) || word != point.words[i].value) return false;
+  }
+  return true;
+}
+
+/// A frame as it is after a call has rcx and r11 that are not in it.
+Frame as_full(const Frame& frame) {
+  Frame full = frame;
+  if (!frame.full) {
+    full.rcx = frame.rip;
+    full.r11 = frame.flags;
+    full.full = 1;
+  }
+  return full;
+}
+
+void set_int3(const AsyncState& a) {
+  const u8 int3 = 0xcc;
+  write_code(a.point.registers[16], &int3, 1);
+}
+
+/// A free page that code at `rip` can jump to.
+u64 map_near(u64 rip) {
+  constexpr u64 kFar = u64{1} << 30, kStep = u64{16} << 20;
+  for (u64 i = 0; i < 56; ++i) {
+    u64 distance = kFar + i * kStep;
+    u64 at = page_down(rip < (u64{4} << 30) ? rip + distance : rip - distance);
+    long result = sys(__NR_mmap, at, kPage, kProtRead | kProtWrite | kProtExec,
+                      kMapPrivate | kMapAnonymous | kMapFixedNoReplace, -1, 0);
+    if (result == (long)at) return at;
+    if (!is_error(result)) sys(__NR_munmap, result, kPage);
+  }
+  return 0;
+}
+
+/// Asks the director for a stub, and sets it up. `from`: where the thread goes on.
+bool set_stub(Thread& t, u64 from) {
+  AsyncState& a = t.async;
+  const AsyncPoint& point = a.point;
+  stage::Breakpoint& b = g.stage.header().breakpoint;
+  u64 rip = point.registers[16], page = map_near(rip);
+  if (!page) return false;
+  u32 self = (u32)sys(__NR_gettid);
+  while (!swap_if(b.lock, 0u, self)) sys(__NR_sched_yield);
+  b.rip = rip;
+  b.stub = page;
+  memcpy(b.registers, point.registers, sizeof b.registers);
+  b.compared = point.changed_registers & 0xffff;
+  b.word_count = 0;
+  for (u64 i = 0, word; i < point.count && b.word_count < 8; ++i)
+    if (read_memory(word, point.words[i].address)) b.words[b.word_count++] = {point.words[i].address, point.words[i].value};
+  u64 middle = sizeof b.code / 2, first = rip - middle;
+  b.code_begin = (u32)middle;
+  b.code_end = (u32)middle;
+  while (b.code_end < sizeof b.code) {
+    u64 at = first + b.code_end, n = min<u64>(kPage - at % kPage, sizeof b.code - b.code_end);
+    if (!read_memory(b.code + b.code_end, at, n)) break;
+    b.code_end += (u32)n;
+  }
+  while (b.code_begin) {
+    u64 end = first + b.code_begin, n = min<u64>(end - page_down(end - 1), b.code_begin);
+    if (!read_memory(b.code + b.code_begin - n, end - n, n)) break;
+    b.code_begin -= (u32)n;
+  }
+  b.displaced = 0;
+  auto& header = g.stage.header();
+  store(b.state, (u32)stage::BreakpointState::kWanted);
+  add(header.activity, 1u);
+  futex_wake(header.activity);
+  while (load(b.state) == (u32)stage::BreakpointState::kWanted && !load(header.give_up)) {
+    Timespec wait{0, 100'000'000};
+    futex_wait(b.state, (u32)stage::BreakpointState::kWanted, &wait);
+  }
+  bool ready = load(b.state) == (u32)stage::BreakpointState::kReady && b.displaced >= 5 &&
+               !(from > rip && from < rip + b.displaced);
+  if (ready) {
+    memcpy((void*)page, b.bytes, b.stub_size);
+    a.stub = page;
+    a.stub_hit = page + b.hit + 1;
+    a.overwritten = 5;
+    memcpy(a.original, b.code + middle, 5);
+  }
+  store(b.state, (u32)stage::BreakpointState::kFree);
+  store(b.lock, 0u);
+  if (!ready) {
+    sys(__NR_munmap, page, kPage);
+    return false;
+  }
+  u8 jump[5] = {0xe9};
+  i32 distance = (i32)(page - (rip + 5));
+  memcpy(jump + 1, &distance, 4);
+  write_code(rip, jump, sizeof jump);
+  return true;
+}
+
+/// The point is reached: as if nothing had been there.
+void disarm(AsyncState& a) {
+  a.armed = false;
+  write_code(a.point.registers[16], a.original, a.overwritten);
+  if (a.stub) sys(__NR_munmap, a.stub, kPage);
+  a.stub = 0;
+}
+
+bool read_point(Thread& t) {
+  if (!g.replay || t.log.peek() != Op::kAsync) return false;
+  Log& log = t.log;
+  AsyncPoint& point = t.async.point;
+  log.read_byte();
+  u64 size = log.read_varint();
+  const char* bytes = log.read_payload(size);
+  if (!bytes || size < offsetof(AsyncPoint, words) || size > sizeof point) end_of_log(t);
+  memcpy(&point, bytes, size);
+  if (point.count > kMostWords || size != point.size()) end_of_log(t);
+  log.read_byte();
+  return true;
+}
+
+void arm(Thread& t, u64 from) {
+  AsyncState& a = t.async;
+  u64 rip = a.point.registers[16];
+  a.misses = 0;
+  a.stepping = false;
+  a.stub = 0;
+  if (!read_memory(a.original[0], rip)) diverge(t, Cause::kInterrupt, "was interrupted where there is no code now", (i64)rip, 0);
+  a.armed = true;
+  if ((a.point.changed_registers || a.point.count) && set_stub(t, from)) return;
+  a.overwritten = 1;
+  set_int3(a);
+}
+
+}  // namespace
+
+void prepare_async(Thread& t, Frame& frame) {
+  if (g.replay && t.log.at_end()) arm_timer(t, kAfterLog);
+  if (!read_point(t)) return;
+  Frame now = as_full(frame);
+  if (matches(now, t.async.point)) {
+    t.signals.fault_frame = now;
+    runtime_on_stack(t.stack_top, [](void*) { on_async_stack(); }, nullptr);
+  }
+  arm(t, frame.rip);
+}
+
+bool arm_async(Thread& t, u64 rip) {
+  if (!read_point(t)) return false;
+  arm(t, rip);
+  return true;
+}
+
+bool on_breakpoint(Thread& t, KernelContext& context) {
+  AsyncState& a = t.async;
+  if (a.surveying) return on_step_trap(t, context);
+  if (!a.armed) return false;
+  u64 at = a.point.registers[16];
+  if (a.stepping) {
+    a.stepping = false;
+    context.flags &= ~kTrapFlag;
+    set_int3(a);
+    return true;
+  }
+  if (context.rip != (a.stub ? a.stub_hit : at + 1)) return false;
+  Frame now;
+  to_frame(now, context);
+  now.rip = at;
+  if (matches(now, a.point)) {
+    context.rip = at;
+    disarm(a);
+    divert(t, context);
+    return true;
+  }
+  if (++a.misses > kMostMisses) {
+    t.frame = &now;
+    diverge(t, Cause::kInterrupt, "was interrupted in a loop too long to be followed; passes so far", 0, a.misses);
+  }
+  if (a.stub) return true;  // behind the int3 it goes on
+  context.rip = at;
+  write_code(at, a.original, 1);
+  a.stepping = true;
+  context.flags |= kTrapFlag;
+  return true;
+}
+
+}  // namespace pastcone::runtime
