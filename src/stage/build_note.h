@@ -17,6 +17,6 @@ inline constexpr BuildNote kBuildNote{9, sizeof(uint32_t), 1, "pastcone", PASTCO
 
 }  // namespace pastcone::stage
 
-#define PASTCONE_BUILD_NOTE                                             \
-  [[gnu::section(".note.pastcone"), gnu::aligned(4), gnu::used]]        \
-  static const pastcone::stage::BuildNote build_note = pastcone::stage::kBuildNote;
+#define PASTCONE_BUILD_NOTE                          \
+  [[gnu::section(".note.pastcone"), gnu::aligned(4), \
+    gnu::used]] static const pastcone::stage::BuildNote build_note = pastcone::stage::kBuildNote;
