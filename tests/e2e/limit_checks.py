@@ -1,5 +1,6 @@
 """What tests of docs/limitations.md have in common: what is said, refused or run outside; and surroundings that forbid a call."""
 import os
+import re
 import shutil
 
 from building import compile_c
@@ -47,6 +48,27 @@ def expect_exact_or_said(context, label, recording, recorded):
     else:
         context.expect("diverged" in replay.stderr.decode(errors="replace"), f"{label}: should name the divergence", replay)
     return replay
+
+
+DIVERGED = re.compile(r"pastcone: p\d+(\.\d+)?:\d+ diverged( (at|in) [^:]+(:\d+ in [^:]+)?)?: [^;]+; likely reason: \S.*")
+HINT = "record again without --threads=parallel"
+
+
+def expect_exact_or_hinted(context, label, recording, recorded, *options):
+    """A parallel recording of threads that do not keep to locks: its replay is exact; or it fails, and its first line names
+    thread, event, difference and reason, and says to record serially. The report, or None."""
+    patience = 30 + 15 * recorded.seconds  # a thread that runs in circles is given ten times as long as it took
+    replay = context.replay(recording, *options, timeout=patience)
+    ours = [line for line in replay.tool_lines() if line.startswith("pastcone: ")]
+    if replay.status == 0:
+        context.expect("diverged" not in "".join(ours), f"{label}: status 0, but something diverged", replay)
+        if not options:
+            context.expect_equal(label, recorded, replay)
+        return None
+    context.expect(replay.status == 1 and ours, f"{label}: neither exact nor a divergence", replay)
+    context.expect(DIVERGED.fullmatch(ours[0]), f"{label}: should name event, difference and reason: {ours[0]!r}", replay)
+    context.expect(HINT in ours[0], f"{label}: should say what to do: {ours[0]!r}", replay)
+    return ours[0]
 
 
 REFUSING = """
