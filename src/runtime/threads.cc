@@ -30,6 +30,21 @@ u64 default_size() {
   return limit[0] == ~u64{0} || !limit[0] ? kUnlimitedSize : max<u64>(limit[0], 128 << 10);
 }
 
+/// Whether there was memory is part of the recording.
+bool map_stack(Thread& t, u64 address, u64 size) {
+  bool ordered = is_ordered(t, false);
+  if (g.replay && ordered) {
+    Due due = next_operation_unsignalled(t, address);
+    count_operation(t);
+    if (!due.predicted) return false;
+  }
+  long mapped = sys(__NR_mmap, address, size, kProtRead | kProtWrite,
+                    kMapPrivate | kMapAnonymous | kMapNoReserve | kMapStack | kMapFixedNoReplace, -1, 0);
+  if (g.replay && is_error(mapped)) diverge(t, Cause::kMachine, "there is no memory for a stack", 0, mapped);
+  if (!g.replay && ordered) is_error(mapped) ? note_result(t, mapped) : count_operation(t);
+  return !is_error(mapped);
+}
+
 /// A new stack, unless the program brings its own or wants too many or too large ones: then that is left to glibc.
 void give_stack(Thread& t, Attributes& a) {
   if (a.flags & Attributes::kOwnStack) return;
@@ -39,9 +54,7 @@ void give_stack(Thread& t, Attributes& a) {
   u64 index = used ? t.free_stacks[--t.stacks_free] : t.number * kStacksPerThread + t.stacks_given++;
   u64 base = kStacksBase + index * kStackRoom;
   sys(__NR_munmap, base, kStackRoom);  // of a process before us, if we are its fork
-  long mapped = sys(__NR_mmap, base + kGuard, size, kProtRead | kProtWrite,
-                    kMapPrivate | kMapAnonymous | kMapNoReserve | kMapStack | kMapFixedNoReplace, -1, 0);
-  if (is_error(mapped)) return;
+  if (!map_stack(t, base + kGuard, size)) return;
   a.stack = base + kGuard + size;
   a.size = size;
   a.guard = 0;
