@@ -7,6 +7,7 @@ namespace pastcone::runtime {
 namespace {
 
 constexpr u64 kResource = 9, kUnlimited = ~u64{0};
+constexpr u32 kResourceCapability = 24;
 constexpr u64 kSpare = 4 << 20;  // the runtime's image, and what threads map at the same time
 
 struct Limits {
@@ -31,13 +32,6 @@ void tell_kernel(const Process& p) {
   tell_kernel(soft > kUnlimited - own ? kUnlimited : soft + own);
 }
 
-bool may_raise_hard_limit() {
-  constexpr u32 kVersion = 0x20080522, kResourceCapability = 24;
-  struct { u32 version; i32 pid; } header{kVersion, 0};
-  struct { u32 effective, permitted, inheritable; } sets[2]{};
-  return !sys(__NR_capget, &header, sets) && (sets[0].effective >> kResourceCapability & 1);
-}
-
 /// Both are addresses, or 0.
 long change(Process& p, u64 wanted, u64 old) {
   AddressLimit& limit = p.address_limit;
@@ -45,7 +39,7 @@ long change(Process& p, u64 wanted, u64 old) {
   if (wanted) {
     if (!read_memory(now, wanted)) return -EFAULT;
     if (now.soft > now.hard) return -EINVAL;
-    if (now.hard > limit.hard && !may_raise_hard_limit()) return -EPERM;
+    if (now.hard > limit.hard && !has_capability(kResourceCapability)) return -EPERM;
     limit.soft = now.soft;
     limit.hard = now.hard;
     tell_kernel(p);

@@ -18,7 +18,7 @@ constexpr void add_process_calls(Table& t) {
   t.logged(__NR_mlock, 2);
   t.logged(__NR_mlock2, 3);
   t.logged(__NR_munlock, 2);
-  t.logged(__NR_mlockall, 1);
+  t.custom(__NR_mlockall, 1, handle_mlockall);
   t.logged(__NR_munlockall, 0);
   t.sleeps(__NR_msync, 3);
   t.logged(__NR_mincore, 3, mincore_outs);

@@ -65,6 +65,8 @@ long handle_arch_prctl(Call& c);
 long handle_prctl(Call& c);
 long handle_seccomp(Call& c);
 long handle_ptrace(Call& c);
+// locked_memory.cc
+long handle_mlockall(Call& c);
 // address_limit.cc
 long handle_rlimit(Call& c);
 // signals.cc

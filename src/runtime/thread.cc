@@ -106,6 +106,12 @@ bool is_gone(u32 tid) {
   return end[0] == ')' && (end[2] == 'Z' || end[2] == 'X');
 }
 
+bool has_capability(u32 number) {
+  struct { u32 version; i32 pid; } header{0x20080522, 0};  // _LINUX_CAPABILITY_VERSION_3
+  struct { u32 effective, permitted, inheritable; } sets[2]{};
+  return !sys(__NR_capget, &header, sets) && (sets[0].effective >> number & 1);
+}
+
 void record_start(Thread& t, u32 parent_process, u32 parent_thread, u64 parent_event, u8 flags) {
   Timespec now{};
   sys(__NR_clock_gettime, 0, &now);

@@ -187,6 +187,9 @@ void arm_dispatch();
 /// Whether this thread has ended or was killed, though perhaps nobody has waited for it yet.
 bool is_gone(u32 tid);
 
+/// Whether the program may do now what this capability stands for (capabilities(7), by number below 32).
+bool has_capability(u32 number);
+
 /// Record: a thread's first item.
 void record_start(Thread& t, u32 parent_process, u32 parent_thread, u64 parent_event, u8 flags);
 /// Replay: a thread is about to exist; said by its creator, so that nobody thinks that all others wait for nothing.
