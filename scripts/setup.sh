@@ -10,7 +10,7 @@ build_packages=(
 # Programs that the end-to-end tests record, and clang for the fuzzers.
 test_packages=(
   redis-server redis-tools nginx-light memcached sqlite3 curl stress-ng openssl python3 gcc make perl gdb procps
-  strace valgrind musl-tools clang libclang-rt-14-dev postgresql-15 fzf age pigz pbzip2 xz-utils
+  strace valgrind musl-tools clang libclang-rt-14-dev postgresql-15 fzf age pigz pbzip2 xz-utils x265
 )
 # Services among them. They are not started, and not enabled for the next boot.
 test_services=(redis-server nginx memcached postgresql)

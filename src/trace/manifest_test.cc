@@ -54,10 +54,10 @@ TEST(Manifest, RefusesWhatIsNotOurs) {
   EXPECT_NE(refusal("[]").find("not a JSON object"), std::string::npos);
   EXPECT_NE(refusal("{}").find("not written by pastcone"), std::string::npos);
   EXPECT_NE(refusal(std::string(100000, '[')).find("not a JSON object"), std::string::npos);
-  EXPECT_NE(refusal(R"({"format":"pastcone recording","version":3})").find("no state"), std::string::npos);
+  EXPECT_NE(refusal(R"({"format":"pastcone recording","version":4})").find("no state"), std::string::npos);
   EXPECT_NE(refusal(R"({"format":"pastcone recording","version":77,"pastcone":"9.0"})").find("has format 77"),
             std::string::npos);
-  EXPECT_EQ(refusal(R"({"format":"pastcone recording","version":3,"state":"complete","cpu":[[[[1]]],2,"a"],
+  EXPECT_EQ(refusal(R"({"format":"pastcone recording","version":4,"state":"complete","cpu":[[[[1]]],2,"a"],
                         "started_ns":1e300,"exit_status":"x","id":{"a":[]}})"),
             "accepted");
 }

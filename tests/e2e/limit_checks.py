@@ -50,7 +50,7 @@ def expect_exact_or_said(context, label, recording, recorded):
     return replay
 
 
-DIVERGED = re.compile(r"pastcone: p\d+(\.\d+)?:\d+ diverged( (at|in) [^:]+(:\d+ in [^:]+)?)?: [^;]+; likely reason: \S.*")
+DIVERGED = re.compile(r"pastcone: p\d+(\.\d+)?:\d+ diverged( (at|in) \S.*?)?: [^;]+; likely reason: \S.*")
 HINT = "record again without --threads=parallel"
 
 

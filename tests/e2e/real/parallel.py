@@ -95,3 +95,16 @@ def test_parallel_redis(context):
     port = context.free_port()
     serve(context, ["redis-server", "--port", str(port), "--save", "", "--io-threads", "4", "--io-threads-do-reads", "yes"], port,
           ask_redis, lambda: context.run(["redis-cli", "-p", str(port), "shutdown", "nosave"]), status=0)
+
+
+def test_parallel_x265(context):
+    """x265, whose pool of threads hands out work by atomic variables."""
+    context.need("x265")
+    with open(f"{context.work}/in.y4m", "wb") as file:
+        file.write(b"YUV4MPEG2 W192 H128 F25:1 Ip A1:1 C420\n")
+        for frame in range(20):
+            file.write(b"FRAME\n" + bytes((x * frame + x // 192) % 256 for x in range(192 * 128)) + bytes([128]) * (192 * 64))
+    recording = context.path("recording")
+    recorded = context.record(recording, ["x265", "--preset", "ultrafast", "--pools", "4", "in.y4m", "-o", "out.265"], PARALLEL)
+    context.expect(recorded.status == 0, "record: should end with status 0", recorded)
+    expect_exact_or_hinted(context, "replay", recording, recorded)
