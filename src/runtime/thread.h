@@ -92,6 +92,7 @@ struct Thread {
   bool busy;              ///< inside a call that has still to look for signals
   u64 slice_start;
   u64 woken_at;           ///< record: the futex it has waited at last
+  u64 woken_event;        ///< and the number of that event; it may have yielded since
   u32 lost;               ///< how often it was woken there, only to wait again
   u64 hands_over;         ///< it has woken somebody who is starved: the futex
   u32 exited;             ///< cleared by the kernel when the thread is really gone

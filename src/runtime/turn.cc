@@ -153,34 +153,34 @@ void give_up_turn(Thread& t) {
 }
 
 namespace {
-constexpr u64 kAtOnce = 20'000;  // ticks in which a thread that has the turn again can find that its lock is gone
 constexpr u32 kMostLost = 2;
 
 void take_back_turn(Thread& t) {
   if (get_turn(t)) write_turn(t, group_of(t).number, true);
 }
 
-/// Until the thread that is starved at this futex has the turn.
+/// Until a thread that was starved has the turn.
 void hand_over(Thread& t, u64 futex) {
   stage::Group& group = group_of(t);
+  u32 seen = load(group.futex);  // before it can have the turn: afterwards it may wait there again
   give_up_turn(t);
   const Timespec wait{0, 50'000'000};
-  for (;;) {
-    u32 seen = load(group.futex);
-    if (load(group.starved) != futex) break;
+  while (load(group.futex) == seen && load(group.starved) == futex)
     if (futex_wait(group.futex, seen, &wait) == -ETIMEDOUT) swap_if(group.starved, futex, u64{0});
-  }
   take_back_turn(t);
 }
 }  // namespace
 
 void begin_futex(Thread& t, u64 futex) {
-  t.lost = t.woken_at == futex && ticks() - t.slice_start < kAtOnce ? t.lost + 1 : 0;
+  // Who has done something in between was not woken for nothing.
+  bool again = t.woken_at == futex && t.woken_event == t.log.event_count && ticks() - t.slice_start < kSlice;
+  t.lost = again ? t.lost + 1 : 0;
   if (t.lost >= kMostLost) store(group_of(t).starved, futex);
 }
 
 void end_futex(Thread& t, u64 futex, long result) {
   t.woken_at = result && result != -EAGAIN ? 0 : futex;
+  t.woken_event = t.log.event_count;
   if (t.lost >= kMostLost) end_hand_over(t, futex);
 }
 

@@ -74,8 +74,12 @@ long handle_sleep(Call& c) { return logged(c, raw_blocking, c.info.outs); }
 long handle_pause(Call& c) { return logged(c, raw_blocking, nullptr); }
 
 long handle_yield(Call& c) {
-  c.t.yields = true;
-  return logged(c, raw, nullptr);
+  Thread& t = c.t;
+  t.yields = true;
+  bool woken = t.woken_event == t.log.event_count;
+  long result = logged(c, raw, nullptr);
+  if (woken) t.woken_event = t.log.event_count;
+  return result;
 }
 
 namespace {
