@@ -36,11 +36,12 @@ void set_int3(const AsyncState& a) {
   write_code(a.point.registers[16], &int3, 1);
 }
 
-/// A free page that code at `rip` can jump to.
-u64 map_near(u64 rip) {
-  constexpr u64 kFar = u64{1} << 30, kStep = u64{16} << 20;
-  for (u64 i = 0; i < 56; ++i) {
-    u64 distance = kFar + i * kStep;
+/// A free page that code at `rip` can jump to. The nearest, so that it can also reach what that code reaches; but where threads run
+/// in parallel, others may map something before the point is reached, so it is far from where the kernel puts things.
+u64 map_near(const Thread& t, u64 rip) {
+  constexpr u64 kMegabyte = 1 << 20, kFarthest = 1920 * kMegabyte;
+  u64 distance = t.process->parallel ? 1024 * kMegabyte : kMegabyte;
+  for (; distance < kFarthest; distance += (t.process->parallel ? 16 : 1) * kMegabyte) {
     u64 at = page_down(rip < (u64{4} << 30) ? rip + distance : rip - distance);
     long result = sys(__NR_mmap, at, kPage, kProtRead | kProtWrite | kProtExec,
                       kMapPrivate | kMapAnonymous | kMapFixedNoReplace, -1, 0);
@@ -55,7 +56,7 @@ bool set_stub(Thread& t, u64 from) {
   AsyncState& a = t.async;
   const AsyncPoint& point = a.point;
   stage::Breakpoint& b = g.stage.header().breakpoint;
-  u64 rip = point.registers[16], page = map_near(rip);
+  u64 rip = point.registers[16], page = map_near(t, rip);
   if (!page) return false;
   u32 self = (u32)sys(__NR_gettid);
   while (!swap_if(b.lock, 0u, self)) sys(__NR_sched_yield);
