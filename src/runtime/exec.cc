@@ -5,6 +5,7 @@
 #include "objects.h"
 #include "loader.h"
 #include "pastcone/patch/sanitizers.h"
+#include "robust.h"
 #include "text.h"
 
 namespace pastcone::runtime {
@@ -259,6 +260,7 @@ long handle_execve(Call& c) {
     long handoff = prepare_handoff(c, "", "");
     if (is_error(handoff) || !make_vectors(v, none, 0, 0, c.t.process->number, (int)handoff))
       diverge(c.t, Cause::kMachine, "a program cannot be started");
+    release_all_robust_mutexes(c.t);
     result = execute_runtime(v);
     diverge(c.t, Cause::kMachine, "a program cannot be started", 0, result);
   }
@@ -296,6 +298,7 @@ long handle_execve(Call& c) {
   if (!result) {
     u64 mask = c.t.signals.mask;
     sys(__NR_rt_sigprocmask, 2, &mask, 0, 8);
+    release_all_robust_mutexes(c.t);
     result = execute_runtime(v);
     sync_kernel_mask(c.t);
   }

@@ -20,6 +20,28 @@ bool take(Call& c, u32 word) {
   return write_memory(c.a[0], &mine, 4);
 }
 
+/// Whoever is killed wakes nobody here, so the wait is made of short ones. Returns -EAGAIN where the caller's time is not over.
+long wait_a_while(Call& c, u64 how, u32 word) {
+  Timespec until{}, limit;
+  sys(__NR_clock_gettime, how ? 0 : 1, &until);
+  until.nanoseconds += 50'000'000;
+  if (until.nanoseconds >= 1'000'000'000) {
+    until.nanoseconds -= 1'000'000'000;
+    ++until.seconds;
+  }
+  bool limited = c.a[3];
+  if (limited && !read_memory(limit, c.a[3])) return -EFAULT;
+  auto before = [](const Timespec& a, const Timespec& b) {
+    return a.seconds < b.seconds || (a.seconds == b.seconds && a.nanoseconds < b.nanoseconds);
+  };
+  limited = limited && before(limit, until);
+  Call wait = c;
+  u64 arguments[6] = {c.a[0], kWaitBitset | how, word, limited ? c.a[3] : (u64)&until, 0, kAnyBit};
+  memcpy(wait.a, arguments, sizeof arguments);
+  long result = raw_blocking(wait);
+  return result == -ETIMEDOUT && !limited ? -EAGAIN : result;
+}
+
 /// FUTEX_LOCK_PI and FUTEX_LOCK_PI2: who finds it taken has set kWaiters before, and as long as that is set nobody gets it but here.
 long lock(Call& c) {
   u64 how = (c.a[1] & 0x7f) == kLockPi ? kFutexRealtime : c.a[1] & kFutexRealtime;
@@ -28,11 +50,8 @@ long lock(Call& c) {
     if (!read_memory(word, c.a[0])) return -EFAULT;
     if ((word & kOwner) == c.t.tid) return -EDEADLK;
     if (take(c, word)) return 0;
-    Call wait = c;
-    u64 arguments[6] = {c.a[0], kWaitBitset | how, word, c.a[3], 0, kAnyBit};
-    memcpy(wait.a, arguments, sizeof arguments);
     add(group_of(c.t).pi_waiters, 1u);
-    long result = raw_blocking(wait);
+    long result = wait_a_while(c, how, word);
     add(group_of(c.t).pi_waiters, -1u);
     end_hand_over(c.t, c.a[0]);
     if (result == -ETIMEDOUT || result == -EFAULT || result == -EINVAL) return result;

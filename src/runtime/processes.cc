@@ -3,6 +3,7 @@
 #include "mutexes.h"
 #include "handlers.h"
 #include "process_heap.h"
+#include "robust.h"
 #include "turn.h"
 #include "waits.h"
 
@@ -385,28 +386,6 @@ namespace {
   __builtin_unreachable();
 }
 
-/// What the kernel does for robust mutexes when their owner ends, at a moment that is part of the order.
-void release_robust_mutexes(Thread& t) {
-  struct { u64 next, offset, pending; } head;
-  if (!t.robust_list || !read_memory(head, t.robust_list)) return;
-  auto release = [&](u64 entry) {
-    u64 word_at = (entry & ~u64{1}) + head.offset;
-    u32 word;
-    if (!entry || !read_memory(word, word_at) || (word & 0x3fffffff) != t.tid) return;
-    u32 died = (word & 0x80000000) | 0x40000000;
-    write_memory(word_at, &died, 4);
-    if ((word & 0x80000000) && !g.replay) sys(__NR_futex, word_at, kFutexWake, 1, 0, 0, 0);
-  };
-  u64 entry = head.next;
-  for (int i = 0; i < 2048 && entry && (entry & ~u64{1}) != t.robust_list; ++i) {
-    u64 next;
-    if (!read_memory(next, entry & ~u64{1})) break;
-    release(entry);
-    entry = next;
-  }
-  release(head.pending);
-}
-
 void end_process_log(Thread& t) {
   hold_all_fds(-1);
   store(g.stage.process(t.process->number).state, (u32)stage::ProcessState::kEnded);
@@ -472,7 +451,7 @@ long handle_exit_group(Call& c) {
     log.word64(log.hash.state);
     ++log.event_count;
     log.commit();
-    release_robust_mutexes(t);
+    release_all_robust_mutexes(t);
     end_process_log(t);
     sys(__NR_exit_group, c.a[0]);
   }
@@ -484,7 +463,7 @@ long handle_exit_group(Call& c) {
   if (status != (i32)c.a[0]) diverge(t, Cause::kData, "exit status", status, (i32)c.a[0]);
   if (log.read_word64() != log.hash.state) diverge(t, Cause::kData, "what it did, by its hash");
   ++log.event_count;
-  release_robust_mutexes(t);
+  release_all_robust_mutexes(t);
   end_replayed_process(t);
 }
 

@@ -8,6 +8,7 @@
 
 #include "async.h"
 #include "handlers.h"
+#include "robust.h"
 #include "signal_frame.h"
 #include "traps.h"
 #include "turn.h"
@@ -221,6 +222,7 @@ namespace {
       if ((int)t.log.read_varint() != signal || t.log.read_word64() != t.log.hash.state)
         diverge(t, Cause::kFlow, "died otherwise", 0, signal);
       ++t.log.event_count;
+      release_all_robust_mutexes(t);
       end_replayed_process(t);
     }
     int recorded;
@@ -240,6 +242,7 @@ namespace {
     log.word64(log.hash.state);
     ++log.event_count;
     log.commit();
+    release_all_robust_mutexes(t);
     if (signal == 5) die_of(signal);  // a trap is over once it has happened
     // Fault again, with nobody to catch it: status and core file are the kernel's.
     set_kernel_action(signal, kDefault, 0);

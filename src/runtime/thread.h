@@ -43,6 +43,7 @@ struct Process {
   bool vforked;           ///< in its parent's memory until it executes a program or ends
   bool in_parents_memory; ///< made by clone with CLONE_VM, as a process
   bool shares;            ///< has memory that its children will share
+  bool ending;            ///< record: a thread of it has ended it; the others get no turn any more
   bool shares_all;        ///< all of its memory is another process's too
   bool parallel;          ///< `serial` means the order of calls only
   u32 forked_by;          ///< tid of the thread that made this process, before that

@@ -30,8 +30,11 @@ bool get_turn(Thread& t) {
       continue;
     }
     if (swap_if(group.owner, 0u, t.tid)) {
-      if (!load(group.merged)) break;
+      bool ending = load(t.process->ending);
+      if (!load(group.merged) && !ending) break;
       store(group.owner, 0u);
+      if (ending) futex_wake(group.owner, 1);  // perhaps it was for us
+      while (ending) sys(__NR_pause);
       continue;
     }
     u32 owner = load(group.owner);
@@ -123,6 +126,7 @@ void leave_group(Thread& t) {
   stage::Group& group = group_of(t);
   // Alone, our other threads must not run on while the process ends; else somebody may want it, now or later.
   add(group.members, -1);
+  store(p.ending, true);
   if (p.shares) give_back_turn(t);
 }
 

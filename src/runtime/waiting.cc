@@ -1,5 +1,6 @@
 // Calls that wait for something else than bytes.
 #include "handlers.h"
+#include "robust.h"
 #include "turn.h"
 #include "waits.h"
 
@@ -95,6 +96,19 @@ bool futex_waits(int operation) {
 }  // namespace
 
 namespace {
+/// A wait that is over because somebody was killed: then the kernel has changed the word.
+long wait_in_turn(Call& c) {
+  if (!g.replay) {
+    long result = raw_blocking(c);
+    record_result(c, result, is_of_dead(c.a[0]) ? futex_outs : nullptr);
+    return result;
+  }
+  if (expect_item(c, 1 << (int)Shape::kOut | 1 << (int)Shape::kResult) == Shape::kOut) return finish_out(c, futex_outs);
+  long result = c.log().read_zigzag();
+  expect_check(c);
+  return result;
+}
+
 /// Replay: nothing more is known of this thread; it may be here that it was when the recording was cut off.
 bool is_last_seen(Thread& t) { return !slot_of(t).complete && t.log.at_end() && *t.operations >= t.all_operations; }
 
@@ -158,7 +172,7 @@ long handle_futex(Call& c) {
     return result;
   }
   if (fair) begin_futex(c.t, c.a[0]);
-  long result = logged(c, raw_blocking, outs);
+  long result = takes_turns ? wait_in_turn(c) : logged(c, raw_blocking, outs);
   if (fair) end_futex(c.t, c.a[0], result);
   return result;
 }

@@ -1,0 +1,46 @@
+#include "robust.h"
+
+#include "call.h"
+
+namespace pastcone::runtime {
+namespace {
+constexpr u32 kWaiters = 0x80000000, kOwnerDied = 0x40000000, kOwner = 0x3fffffff;
+constexpr int kMostMutexes = 2048;  // as the kernel
+}  // namespace
+
+void release_robust_mutexes(Thread& t) {
+  struct { u64 next, offset, pending; } head;
+  if (!t.robust_list || !read_memory(head, t.robust_list)) return;
+  auto release = [&](u64 entry) {
+    u64 word_at = (entry & ~u64{1}) + head.offset;
+    u32 word;
+    if (!entry || !read_memory(word, word_at) || (word & kOwner) != t.tid) return;
+    u32 died = (word & kWaiters) | kOwnerDied;
+    write_memory(word_at, &died, 4);
+    if ((word & kWaiters) && !g.replay) sys(__NR_futex, word_at, kFutexWake, 1, 0, 0, 0);
+  };
+  u64 entry = head.next;
+  for (int i = 0; i < kMostMutexes && entry && (entry & ~u64{1}) != t.robust_list; ++i) {
+    u64 next;
+    if (!read_memory(next, entry & ~u64{1})) break;
+    release(entry);
+    entry = next;
+  }
+  release(head.pending);
+}
+
+void release_all_robust_mutexes(Thread& t) {
+  if (t.process->parallel) return release_robust_mutexes(t);
+  for (u32 i = 0; i < 1024; ++i)
+    for (u64 used = load(g.slots_used[i]) & ~load(g.slots_left[i]); used; used &= used - 1) {
+      auto& other = *(Thread*)(kSlotsBase + (i * 64 + (u64)__builtin_ctzll(used)) * kSlotSize + kSlotThread);
+      if (other.process == t.process) release_robust_mutexes(other);
+    }
+}
+
+bool is_of_dead(u64 futex) {
+  u32 word;
+  return read_memory(word, futex) && (word & kOwnerDied) && !(word & kOwner);
+}
+
+}  // namespace pastcone::runtime
