@@ -118,7 +118,8 @@ void take_handoff(Thread& t) {
   p.parent_pid = h.parent_pid;
   p.exec_count = h.exec_count + 1;
   t.number = h.thread;
-  t.tid = h.tid;
+  t.tid = h.pid;  // whichever thread it was
+  if (g.replay) store(slot_of(t).tid, (u32)sys(__NR_gettid));
   t.signals.mask = h.mask;
   p.address_limit = h.address_limit;
   t.log = h.log;

@@ -14,7 +14,7 @@ struct HandoffFd {
 struct HandoffHeader {
   u32 strings;
   u32 fd_count;
-  u32 thread, process, pid, parent_pid, tid, group;
+  u32 thread, process, pid, parent_pid, group;
   u64 mask, captured;
   u64 exec_count;
   AddressLimit address_limit;

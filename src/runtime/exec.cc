@@ -7,6 +7,8 @@
 #include "pastcone/patch/sanitizers.h"
 #include "robust.h"
 #include "text.h"
+#include "turn.h"
+#include "waits.h"
 
 namespace pastcone::runtime {
 namespace {
@@ -149,7 +151,6 @@ long prepare_handoff(Call& c, const char* path, const char* name) {
   h.process = p.number;
   h.pid = p.pid;
   h.parent_pid = p.parent_pid;
-  h.tid = t.tid;
   h.group = p.serial ? p.group : 0;
   h.exec_count = p.exec_count;
   h.address_limit = {p.address_limit.soft, p.address_limit.hard, false};
@@ -261,6 +262,7 @@ long handle_execve(Call& c) {
     if (is_error(handoff) || !make_vectors(v, none, 0, 0, c.t.process->number, (int)handoff))
       diverge(c.t, Cause::kMachine, "a program cannot be started");
     release_all_robust_mutexes(c.t);
+    store(slot_of(c.t).tid, 0u);  // it will have its process's
     result = execute_runtime(v);
     diverge(c.t, Cause::kMachine, "a program cannot be started", 0, result);
   }
@@ -299,7 +301,10 @@ long handle_execve(Call& c) {
     u64 mask = c.t.signals.mask;
     sys(__NR_rt_sigprocmask, 2, &mask, 0, 8);
     release_all_robust_mutexes(c.t);
+    // Its own id will be its process's: nobody may think that who has the turn is gone.
+    if (c.t.has_turn) store(group_of(c.t).owner, c.t.process->pid);
     result = execute_runtime(v);
+    if (c.t.has_turn) store(group_of(c.t).owner, c.t.tid);
     sync_kernel_mask(c.t);
   }
   if (!is_error(handoff)) sys(__NR_close, handoff);

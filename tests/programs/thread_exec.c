@@ -1,4 +1,4 @@
-// exec from a thread that is not the first, while others run: one process with the same id remains.
+// exec from a thread that is not the first, while others run: one process with the same id remains, and libc knows its thread's.
 // e2e: stable
 #include <pthread.h>
 
@@ -22,6 +22,9 @@ static void* replace(void* arg) {
 int main(int argc, char** argv) {
   if (argc > 1) {
     say("after exec: same process %d, first thread %d\n", getpid() == atoi(argv[1]), getpid() == gettid());
+    int policy;
+    struct sched_param parameters;
+    CHECK(pthread_getschedparam(pthread_self(), &policy, &parameters) == 0);
     return 0;
   }
   arguments = argv;
