@@ -185,7 +185,7 @@ void begin_futex(Thread& t, u64 futex) {
 void end_futex(Thread& t, u64 futex, long result) {
   t.woken_at = result && result != -EAGAIN ? 0 : futex;
   t.woken_event = t.log.event_count;
-  if (t.lost >= kMostLost) end_hand_over(t, futex);
+  end_hand_over(t, futex);  // though it may be another one that is starved: the kernel has chosen
 }
 
 void woke_futex(Thread& t, u64 futex) {
@@ -199,7 +199,7 @@ void begin_hand_over(Thread& t, u64 futex) {
 
 void end_hand_over(Thread& t, u64 futex) {
   stage::Group& group = group_of(t);
-  if (!swap_if(group.starved, futex, u64{0})) return;
+  if (load(group.starved) != futex || !swap_if(group.starved, futex, u64{0})) return;
   add(group.futex, 1u);
   futex_wake(group.futex);
 }
