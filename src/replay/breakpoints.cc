@@ -66,6 +66,7 @@ class StubWriter {
   bool write(const std::vector<Instruction>& group);
   const std::vector<uint8_t>& code() const { return code_; }
   size_t hit() const { return hit_; }
+  size_t resume() const { return resume_; }
 
  private:
   struct Condition {
@@ -109,7 +110,7 @@ class StubWriter {
   const Breakpoint& request_;
   std::vector<uint8_t> code_;
   bool reachable_ = true;
-  size_t hit_ = 0;
+  size_t hit_ = 0, resume_ = 0;
 };
 
 std::vector<StubWriter::Condition> StubWriter::conditions() const {
@@ -177,7 +178,10 @@ bool StubWriter::write(const std::vector<Instruction>& group) {
   uint64_t miss = here();
   restore(kRcx, kSavedRcx);
   uint64_t displaced = here();
-  for (const Instruction& instruction : group) put_moved(instruction);
+  for (const Instruction& instruction : group) {
+    if (instruction.address == request_.from) resume_ = code_.size();
+    put_moved(instruction);
+  }
   if (group.back().falls_through()) put_jump(group.back().end());
   if (code_.size() - skip > 127) return false;
   code_[skip - 1] = static_cast<uint8_t>(code_.size() - skip);
@@ -212,6 +216,7 @@ bool answer(Breakpoint& breakpoint) {
   std::memcpy(breakpoint.bytes, writer.code().data(), writer.code().size());
   breakpoint.stub_size = static_cast<uint32_t>(writer.code().size());
   breakpoint.hit = static_cast<uint32_t>(writer.hit());
+  breakpoint.resume = static_cast<uint32_t>(writer.resume());
   breakpoint.displaced = static_cast<uint32_t>(group.back().end() - breakpoint.rip);
   return true;
 }

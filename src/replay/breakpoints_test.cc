@@ -180,6 +180,26 @@ TEST_F(BreakpointTest, NothingIsDisplacedThatSomebodyJumpsInto) {
   EXPECT_TRUE(set(inside));
 }
 
+TEST_F(BreakpointTest, WhoIsInsideGoesOnInTheStub) {
+  put({0x31, 0xc0});                                                       // xor %eax,%eax
+  size_t pass = put({0x48, 0xff, 0xc0});                                   // inc %rax
+  size_t second = put({0x48, 0x3d, kPasses & 0xff, kPasses >> 8, 0, 0});   // cmp $kPasses,%rax: displaced, too
+  put({0x75, static_cast<uint8_t>(pass - (size_ + 2)), 0xc3});             // jne; ret
+  request_.compared = 1;
+  request_.registers[0] = 4;
+  request_.from = reinterpret_cast<uint64_t>(memory_) + second;
+  std::vector<uint8_t> code(memory_ + second, memory_ + second + 6);
+  ASSERT_TRUE(set(pass));
+  ASSERT_NE(request_.resume, 0u);
+  const uint8_t* copy = memory_ + kPage + request_.resume;
+  EXPECT_EQ(std::vector<uint8_t>(copy, copy + 6), code);
+  request_.from = reinterpret_cast<uint64_t>(memory_);
+  memory_[pass] = 0x48, memory_[pass + 1] = 0xff, memory_[pass + 2] = 0xc0;
+  std::memcpy(memory_ + second, code.data(), code.size());
+  ASSERT_TRUE(set(pass));
+  EXPECT_EQ(request_.resume, 0u);
+}
+
 TEST_F(BreakpointTest, WhatCannotBeDoneIsSaid) {
   size_t pass = count_in(0);
   EXPECT_FALSE(set(pass));  // nothing to compare

@@ -51,8 +51,9 @@ u64 map_near(const Thread& t, u64 rip) {
   return 0;
 }
 
-/// Asks the director for a stub, and sets it up. `from`: where the thread goes on.
-bool set_stub(Thread& t, u64 from) {
+/// Asks the director for a stub, and sets it up. `from`: where the thread goes on; inside the instructions that make room for the
+/// jump, it goes on in the stub, which has them too.
+bool set_stub(Thread& t, u64& from, bool may_move) {
   AsyncState& a = t.async;
   const AsyncPoint& point = a.point;
   stage::Breakpoint& b = g.stage.header().breakpoint;
@@ -80,7 +81,8 @@ bool set_stub(Thread& t, u64 from) {
     if (!read_memory(b.code + b.code_begin - n, end - n, n)) break;
     b.code_begin -= (u32)n;
   }
-  b.displaced = 0;
+  b.displaced = b.resume = 0;
+  b.from = from;
   auto& header = g.stage.header();
   store(b.state, (u32)stage::BreakpointState::kWanted);
   add(header.activity, 1u);
@@ -89,14 +91,15 @@ bool set_stub(Thread& t, u64 from) {
     Timespec wait{0, 100'000'000};
     futex_wait(b.state, (u32)stage::BreakpointState::kWanted, &wait);
   }
-  bool ready = load(b.state) == (u32)stage::BreakpointState::kReady && b.displaced >= 5 &&
-               !(from > rip && from < rip + b.displaced);
+  bool inside = from > rip && from < rip + b.displaced;
+  bool ready = load(b.state) == (u32)stage::BreakpointState::kReady && b.displaced >= 5 && (!inside || (may_move && b.resume));
   if (ready) {
     memcpy((void*)page, b.bytes, b.stub_size);
     a.stub = page;
     a.stub_hit = page + b.hit + 1;
     a.overwritten = 5;
     memcpy(a.original, b.code + middle, 5);
+    if (inside) from = page + b.resume;
   }
   store(b.state, (u32)stage::BreakpointState::kFree);
   store(b.lock, 0u);
@@ -133,7 +136,7 @@ bool read_point(Thread& t) {
   return true;
 }
 
-void arm(Thread& t, u64 from) {
+void arm(Thread& t, u64& from, bool may_move) {
   AsyncState& a = t.async;
   u64 rip = a.point.registers[16];
   a.misses = 0;
@@ -141,7 +144,7 @@ void arm(Thread& t, u64 from) {
   a.stub = 0;
   if (!read_memory(a.original[0], rip)) diverge(t, Cause::kInterrupt, "was interrupted where there is no code now", (i64)rip, 0);
   a.armed = true;
-  if ((a.point.changed_registers || a.point.count) && set_stub(t, from)) return;
+  if ((a.point.changed_registers || a.point.count) && set_stub(t, from, may_move)) return;
   a.overwritten = 1;
   set_int3(a);
 }
@@ -156,12 +159,12 @@ void prepare_async(Thread& t, Frame& frame) {
     t.signals.fault_frame = now;
     runtime_on_stack(t.stack_top, [](void*) { on_async_stack(); }, nullptr);
   }
-  arm(t, frame.rip);
+  arm(t, frame.rip, frame.full);
 }
 
 bool arm_async(Thread& t, u64 rip) {
   if (!read_point(t)) return false;
-  arm(t, rip);
+  arm(t, rip, false);
   return true;
 }
 

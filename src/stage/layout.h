@@ -49,12 +49,14 @@ struct Breakpoint {
   uint32_t state;           ///< futex: BreakpointState
   uint64_t rip;
   uint64_t stub;            ///< where the code will lie
+  uint64_t from;            ///< where the thread goes on
   uint64_t registers[18];   ///< in the order of the payload of kAsync
   uint64_t compared;        ///< bit set: which registers tell one pass from another
   uint32_t word_count;
   uint32_t code_begin, code_end;  ///< which part of `code` is filled
   uint32_t stub_size;       ///< the answer: bytes of `bytes`,
   uint32_t hit;             ///< offset of the int3 in it that says that all is equal,
+  uint32_t resume;          ///< offset of the instruction at `from` in it, if that is one of those that are displaced; else 0
   uint32_t displaced;       ///< bytes at rip that the jump to it may overwrite; 0: there is no room for it
   struct {
     uint64_t address, value;
