@@ -88,3 +88,38 @@ def test_limit_race_with_kernel(context):
     recorded = context.record(recording, [program])
     context.expect(recorded.status == 0, "record", recorded)
     expect_exact_or_said(context, "replay", recording, recorded)
+
+
+ROBUST_KILLED = """
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int main(void) {
+  pthread_mutex_t* lock = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  pthread_mutexattr_t a;
+  pthread_mutexattr_init(&a);
+  pthread_mutexattr_setpshared(&a, PTHREAD_PROCESS_SHARED);
+  pthread_mutexattr_setrobust(&a, PTHREAD_MUTEX_ROBUST);
+  pthread_mutex_init(lock, &a);
+  if (fork() == 0) {
+    pthread_mutex_lock(lock);
+    kill(getpid(), SIGKILL);
+  }
+  wait(NULL);
+  printf("%s\\n", strerror(pthread_mutex_lock(lock)));
+  return 0;
+}
+"""
+
+
+def test_limit_robust_killed(context):
+    """A robust mutex whose owner was killed while nobody waited for it: recorded as it is, replayed exactly, or said."""
+    program = compile_c(context, "killed", ROBUST_KILLED, "-pthread")
+    recording = context.path("recording")
+    recorded = context.record(recording, [program])
+    context.expect(recorded.status == 0 and recorded.stdout == b"Owner died\n", "record", recorded)
+    expect_exact_or_said(context, "replay", recording, recorded)
