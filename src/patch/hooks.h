@@ -54,6 +54,7 @@
   X(pthread_timedjoin_np, kLibc, kWrapped)            \
   X(pthread_clockjoin_np, kLibc, kWrapped)            \
   X(pthread_cancel, kLibc, kWrapped)                  \
+  X(_dl_find_object, kLibc, kWrapped)                 \
   X(malloc, kLibc, kReplaced)                         \
   X(free, kLibc, kReplaced)                           \
   X(calloc, kLibc, kReplaced)                         \
@@ -68,6 +69,10 @@
   X(mallopt, kLibc, kReplaced)                        \
   X(mallinfo, kLibc, kReplaced)                       \
   X(mallinfo2, kLibc, kReplaced)                      \
+  X(pthread_exit, kLibc, kCalled)                     \
+  X(pthread_setcanceltype, kLibc, kCalled)            \
+  X(pthread_testcancel, kLibc, kCalled)               \
+  X(tgkill, kLibc, kCalled)                           \
   X(__libc_fatal, kLibc, kCalled)                     \
   X(__errno_location, kLibc, kCalled)                 \
   X(__cxa_guard_acquire, kLibstdcxx, kWrapped)        \

@@ -93,6 +93,10 @@ const char* kind_name(ObjectKind kind) {
       return "spinlock";
     case ObjectKind::kNamed:
       return "object";
+    case ObjectKind::kOnce:
+      return "once";
+    case ObjectKind::kBarrier:
+      return "barrier";
     default:
       return "?";
   }

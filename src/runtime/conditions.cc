@@ -1,9 +1,26 @@
 // Condition variables. In replay nobody waits on one: who waited comes back when its mutex has the version that it found then.
 #include "hooks.h"
 #include "mutexes.h"
+#include "unwinding.h"
 
 namespace pastcone::runtime {
 namespace {
+
+/// The thread is cancelled while it waits: it has the mutex again when its cleanup handlers run.
+void note_cancelled(void* mutex) {
+  auto& m = *(Mutex*)mutex;
+  note_acquired(current(), state_of(m), m.address(), m.shared(), kCancelled);
+}
+void replay_cancelled(void* mutex) {
+  auto& m = *(Mutex*)mutex;
+  replay_lock(current(), m, next_operation_unsignalled(current(), m.address()));
+}
+
+template <typename... Arguments>
+int wait_natively(Hook hook, void* condition, Mutex* m, Arguments... arguments) {
+  OnCancel cancel(note_cancelled, m);
+  return call_original(hook, condition, m, arguments...);
+}
 
 template <typename... Arguments>
 [[gnu::always_inline]] inline int wait(Hook hook, void* condition, Mutex* m, Arguments... arguments) {
@@ -12,13 +29,14 @@ template <typename... Arguments>
   if (!is_ordered(t, m->shared())) return call_original(hook, condition, m, arguments...);
   if (g.replay) {
     // Handlers run without the mutex; and who still waited at the end of the recording did not have it.
-    bool released = signals_inside(t) || is_last_operation(t);
+    bool released = signals_inside(t) || is_last_operation(t) || is_cancelled_here(t);
     if (released) replay_unlock(t, *m);
+    let_cancel(t, replay_cancelled, m);
     Due due = next_operation(t, m->address());
     if (due.acquires() && !released) replay_unlock(t, *m);
     return replay_lock(t, *m, due);
   }
-  int result = call_original(hook, condition, m, arguments...);
+  int result = wait_natively(hook, condition, m, arguments...);
   if (result == kInvalid || result == kNotPermitted) note_result(t, result);  // it was never given back
   else if (result) note_acquired(t, state_of(*m), m->address(), m->shared(), result);
   else note_acquired(t, state_of(*m), m->address(), m->shared());

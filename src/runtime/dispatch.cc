@@ -43,6 +43,12 @@ long run(Call& c) {
   return leave_recording(c, format::StopReason::kUnsupportedCall, why);
 }
 
+void pass_inside(Thread& t) {
+  t.log.read_byte();  // kInside
+  t.log.read_varint();
+  t.inside = true;
+}
+
 /// For finding out where a replay leaves its recording: compare the two lists.
 void list_call(const Call& c, long result) {
   char path[96], line[320];
@@ -71,13 +77,12 @@ extern "C" void runtime_dispatch(Frame* frame) {
          {frame->rdi, frame->rsi, frame->rdx, frame->r10, frame->r8, frame->r9}};
   if (g.replay && (g.stage.header().flags & stage::kFlagListCalls)) list_call(c, 0);
   if (number == CALL_SIGNAL_POINT) {
-    t.log.read_byte();  // kInside
-    t.log.read_varint();
+    if (g.replay) pass_inside(t);
+    else note_signals_inside(c);
     frame->rax = 0;
   } else if (g.replay && t.log.peek() == Op::kInside) {
     // Natively it came after the last use of a lock; the next thing that happens here is this call.
-    t.log.read_byte();
-    t.log.read_varint();
+    pass_inside(t);
     frame->rax = (u64)kRestartAlways;
   } else if (t.process->parallel && passes_by(c)) {
     frame->rax = (u64)pass_futex(c);
@@ -93,6 +98,7 @@ extern "C" void runtime_dispatch(Frame* frame) {
     end_slice(t);
   }
   deliver_signals(t, *frame);
+  t.inside = false;
   if (g.replay) prepare_async(t, *frame);
   if (t.process->parallel) leave_call(t);
   if (g.replay && t.process->parallel && t.process->shares) await_ended_child(c);

@@ -45,6 +45,8 @@ long handle_ftruncate(Call& c);
 /// and leaves no event.
 bool passes_by(Call& c);
 long pass_futex(Call& c);
+/// Record: a handler is about to run between two ordered operations, or inside one.
+void note_signals_inside(Call& c);
 long handle_mprotect(Call& c);
 long handle_shmat(Call& c);
 long handle_shmdt(Call& c);

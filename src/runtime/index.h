@@ -7,8 +7,9 @@ namespace pastcone::runtime {
 
 inline bool is_indexed() { return g.replay && (g.stage.header().flags & stage::kFlagIndex); }
 
-/// At the start of a hooked function: what it works on, and who calls it.
+/// At the start of a hooked function: what it works on, and who calls it from where.
 [[gnu::always_inline]] inline void note_use(Thread& t, stage::ObjectKind kind) {
+  t.hook_frame = (u64)__builtin_frame_address(0);
   if (!g.replay) return;
   t.object_kind = kind;
   t.caller = (u64)__builtin_return_address(0);

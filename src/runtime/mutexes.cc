@@ -50,6 +50,7 @@ template <typename... Arguments>
     return result;
   }
   if (mine) return call_original(hook, m, arguments...);
+  look_for_signals(t);
   if (take_plain(t, *m)) return 0;
   return note(t, *m, call_original(hook, m, arguments...));
 }
@@ -140,6 +141,7 @@ int hook_pthread_mutex_trylock(Mutex* m) {
     return 0;
   }
   if (g.replay) return replay_lock(t, *m, next_operation(t, m->address()));
+  look_for_signals(t);
   if (take_plain(t, *m)) return 0;
   return note(t, *m, m->plain() ? kBusyResult : call_original(Hook::pthread_mutex_trylock, m));
 }

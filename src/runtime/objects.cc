@@ -97,6 +97,11 @@ void hand_over_lock_stream(Thread& t, Log& log) {
   if (g.replay) log.locks.at = t.entry_at;
 }
 
+void let_signals_in(Thread& t) {
+  if (load(t.interrupt)) runtime_signal_point();
+  allow_fast_path(t);
+}
+
 TableState object_table[kTableSize];
 
 TableState& table_state(u64 address) {
@@ -198,6 +203,16 @@ Due next_operation_unsignalled(Thread& t, u64 address) {
   }
   look_ahead(t);
   return due;
+}
+
+bool is_cancelled_here(Thread& t) {
+  if (*t.operations != t.next_entry || !t.has_entry || t.entry_kind == EntryKind::kAcquired) return false;
+  if (t.entry_kind == EntryKind::kRan) return true;
+  Window& w = t.log.locks;
+  u64 at = w.at;
+  auto result = (long)unzigzag(read(w));
+  w.at = at;
+  return result == kCancelled;
 }
 
 bool ran_here(Thread& t) {

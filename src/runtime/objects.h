@@ -57,6 +57,12 @@ inline void refresh(Thread& t, ObjectState& s, bool shared) {
   if (last && (last ^ t.me) >> 16 && !shared) begin_anew(t, s);
 }
 
+/// Record, before an operation: a thread that does nothing but use locks takes its signals here, where replay finds the place.
+void let_signals_in(Thread& t);
+inline void look_for_signals(Thread& t) {
+  if (load(t.interrupt) | !t.counts) [[unlikely]] let_signals_in(t);
+}
+
 /// Whether patch/fast_paths.S may be used; not if a signal is due inside the next operation.
 inline void allow_fast_path(Thread& t) {
   bool signal = g.replay && t.log.peek() == Op::kInside;
@@ -129,6 +135,10 @@ inline bool is_last_operation(Thread& t) { return *t.operations == t.next_entry 
 Due next_operation(Thread& t, u64 address);
 /// The same where no handler may run: inside the heap.
 Due next_operation_unsignalled(Thread& t, u64 address);
+/// In the lock stream the result of an operation in which its thread was cancelled.
+inline constexpr long kCancelled = -1000;
+/// Whether that is what comes next: what unwinding does once may stand before it.
+bool is_cancelled_here(Thread& t);
 /// Whether the thread is the one that ran an initialisation here.
 bool ran_here(Thread& t);
 [[noreturn]] void diverge_order(Thread& t, u64 address, const char* what, i64 recorded, i64 now);

@@ -117,6 +117,7 @@ template <typename... Arguments>
   note_use(t, stage::ObjectKind::kRwLock);
   if (!is_ordered(t, l->shared())) return call_original(hook, l, arguments...);
   if (g.replay) return replay_read(t, *l);
+  look_for_signals(t);
   int result = call_original(hook, l, arguments...);
   if (result) note_result(t, result);
   else note_read(t, *l);
@@ -129,6 +130,7 @@ template <typename... Arguments>
   note_use(t, stage::ObjectKind::kRwLock);
   if (!is_ordered(t, l->shared())) return call_original(hook, l, arguments...);
   if (g.replay) return replay_write(t, *l);
+  look_for_signals(t);
   int result = call_original(hook, l, arguments...);
   if (result) note_result(t, result);
   else note_write(t, *l);

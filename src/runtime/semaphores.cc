@@ -1,6 +1,7 @@
-// Semaphores, barriers, spinlocks, and what is done once.
+// Semaphores, barriers, and spinlocks.
 #include "hooks.h"
 #include "objects.h"
+#include "unwinding.h"
 
 namespace pastcone::runtime {
 namespace {
@@ -80,27 +81,47 @@ int fail_with(int error) {
   return -1;
 }
 
-/// `otherwise`: what is done if it is 0.
-template <typename Otherwise>
-[[gnu::always_inline]] inline int take(Semaphore* s, Otherwise otherwise) {
+void note_cancelled(void*) { note_result(current(), kCancelled); }
+void replay_cancelled(void* semaphore) {
+  Thread& t = current();
+  next_operation_unsignalled(t, (u64)semaphore);
+  count_operation(t);
+}
+
+template <typename... Arguments>
+int wait_natively(Hook hook, Semaphore* s, bool ordered, Arguments... arguments) {
+  if (!ordered) return call_original(hook, s, arguments...);
+  OnCancel cancel(note_cancelled, s);
+  {
+    Cancellable cancellable;
+    look_for_signals(current());
+  }
+  call_original<void>(Hook::pthread_testcancel);  // even if it need not wait
+  return take_at_once(*s) ? 0 : call_original(hook, s, arguments...);
+}
+
+int replay_wait(Thread& t, Semaphore& s) {
+  let_cancel(t, replay_cancelled, &s);
+  long error;
+  return replay_access(t, s, error) ? 0 : fail_with((int)error);
+}
+
+template <typename... Arguments>
+[[gnu::always_inline]] inline int wait(Hook hook, Semaphore* s, Arguments... arguments) {
   Thread& t = current();
   note_use(t, stage::ObjectKind::kSemaphore);
   bool ordered = is_ordered(t, s->shared());
-  if (g.replay && ordered) {
-    long error;
-    return replay_access(t, *s, error) ? 0 : fail_with((int)error);
-  }
-  int result = take_at_once(*s) ? 0 : otherwise();
+  if (g.replay && ordered) return replay_wait(t, *s);
+  bool at_once = !t.process->cancels;
+  if (ordered && at_once) look_for_signals(t);
+  bool taken = at_once && take_at_once(*s);
+  int result = taken ? 0 : wait_natively(hook, s, ordered, arguments...);
   if (!ordered) return result;
   if (result) note_result(t, program_errno());
   else note_access(t, *s);
   return result;
 }
 
-template <typename... Arguments>
-[[gnu::always_inline]] inline int wait(Hook hook, Semaphore* s, Arguments... arguments) {
-  return take(s, [=] { return call_original(hook, s, arguments...); });
-}
 
 const Timespec kNever{(i64)1 << 60, 0};
 
@@ -122,6 +143,7 @@ static_assert(sizeof(Barrier) == 32 && offsetof(Barrier, waiters) == offsetof(Ba
 int replay_barrier(Thread& t, Barrier& b) {
   Due due = next_operation(t, b.address());
   u32 mine = add(b.arrived, 1u), until = (mine / b.count + 1) * b.count;
+  if (is_indexed()) index_access(t, b.address(), b.is_shared, mine);
   announce(b.state(), b.address(), b.is_shared);
   await(t, b.state(), b.address(), b.is_shared, until, [&] { return (i32)(load(b.arrived) - until) >= 0; });
   count_operation(t);
@@ -161,15 +183,6 @@ int spin_natively(int* lock, bool waits) {
   return 0;
 }
 
-// --- once ----------------------------------------------------------------------------------------------------------------------
-
-constexpr u32 kOnceRuns = 1, kOnceDone = 2;
-
-struct Routine {
-  void (*run)();
-  bool ran;
-};
-
 }  // namespace
 
 extern "C" {
@@ -190,6 +203,7 @@ int hook_sem_post(Semaphore* s) {
   if (is_ordered(t, s->shared())) {
     long result;
     if (g.replay) return replay_access(t, *s, result) ? 0 : fail_with((int)result);
+    look_for_signals(t);
     note_access(t, *s);
   }
   return call_original(Hook::sem_post, s);
@@ -200,7 +214,18 @@ int hook_sem_timedwait(Semaphore* s, void* until) { return wait(Hook::sem_timedw
 int hook_sem_clockwait(Semaphore* s, int clock, void* until) { return wait(Hook::sem_clockwait, s, clock, until); }
 
 int hook_sem_trywait(Semaphore* s) {
-  return take(s, [] { return fail_with(EAGAIN); });
+  Thread& t = current();
+  note_use(t, stage::ObjectKind::kSemaphore);
+  bool ordered = is_ordered(t, s->shared());
+  if (g.replay && ordered) {
+    long error;
+    return replay_access(t, *s, error) ? 0 : fail_with((int)error);
+  }
+  bool taken = take_at_once(*s);
+  if (!ordered) return taken ? 0 : fail_with(EAGAIN);
+  if (taken) note_access(t, *s);
+  else note_result(t, EAGAIN);
+  return taken ? 0 : fail_with(EAGAIN);
 }
 
 int hook_sem_getvalue(Semaphore* s, int* value) {
@@ -228,6 +253,7 @@ int hook_pthread_barrier_destroy(Barrier* b) {
 }
 int hook_pthread_barrier_wait(Barrier* b) {
   Thread& t = current();
+  note_use(t, stage::ObjectKind::kBarrier);
   if (!is_ordered(t, b->is_shared)) return call_original(Hook::pthread_barrier_wait, b);
   if (g.replay) return replay_barrier(t, *b);
   int result = call_original(Hook::pthread_barrier_wait, b);
@@ -246,59 +272,6 @@ int hook_pthread_spin_unlock(int* lock) {
   __atomic_exchange_n(&s.held, 0u, __ATOMIC_SEQ_CST);
   announce_release(s, (u64)lock, false);
   return 0;
-}
-
-int hook_pthread_once(u32* once, void (*routine)()) {
-  Thread& t = current();
-  if (!is_ordered(t, false)) return call_original(Hook::pthread_once, once, routine);
-  if (load(*once) & kOnceDone) return 0;
-  if (!g.replay) {
-    // Who runs it is found out by running something else.
-    Routine mine{routine, false};
-    Routine* outer = (Routine*)t.once;
-    t.once = &mine;
-    int result = call_original(Hook::pthread_once, once, (void (*)())[] {
-      auto& r = *(Routine*)current().once;
-      r.ran = true;
-      write_entry(current(), EntryKind::kRan, 0, 0, 0);
-      r.run();
-    });
-    t.once = outer;
-    return result;
-  }
-  TableState& s = table_state((u64)once);
-  if (ran_here(t)) {
-    store(*once, kOnceRuns);
-    routine();
-    __atomic_exchange_n(once, kOnceDone, __ATOMIC_SEQ_CST);
-    announce(s, (u64)once, false);
-  } else {
-    await(t, s, (u64)once, false, 0, [&] { return (load(*once) & kOnceDone) != 0; });
-  }
-  return 0;
-}
-
-/// Of C++: for variables that are local and static. Compiled code looks itself whether it has been done.
-int hook___cxa_guard_acquire(u8* guard) {
-  Thread& t = current();
-  if (!is_ordered(t, false)) return call_original(Hook::__cxa_guard_acquire, guard);
-  if (load(*guard)) return 0;
-  if (!g.replay) {
-    int result = call_original(Hook::__cxa_guard_acquire, guard);
-    if (result) write_entry(t, EntryKind::kRan, 0, 0, 0);
-    return result;
-  }
-  if (ran_here(t)) return 1;
-  await(t, table_state((u64)guard), (u64)guard, false, 0, [&] { return load(*guard) != 0; });
-  return 0;
-}
-void hook___cxa_guard_release(u8* guard) {
-  if (!g.replay || !is_ordered(current(), false)) return call_original<void>(Hook::__cxa_guard_release, guard);
-  __atomic_exchange_n(guard, (u8)1, __ATOMIC_SEQ_CST);
-  announce(table_state((u64)guard), (u64)guard, false);
-}
-void hook___cxa_guard_abort(u8* guard) {
-  if (!g.replay || !is_ordered(current(), false)) call_original<void>(Hook::__cxa_guard_abort, guard);
 }
 
 }  // extern "C"

@@ -51,11 +51,20 @@ u64 shown_rip(const Frame& frame) {
 
 }  // namespace
 
+namespace {
+/// Inside a hooked function the stack is not the same in both modes: below all of it.
+u64 place_of_frame(Thread& t, const Frame& frame) {
+  constexpr u64 kRoom = 4096, kNear = 1 << 15;
+  u64 below = t.hook_frame - kRoom;
+  return t.inside && frame.rsp > below && frame.rsp - below < kNear ? below : frame.rsp;
+}
+}  // namespace
+
 bool build_signal_frame(Thread& t, Frame& frame, int signal, const SignalInfo& info, const KernelAction& action,
                         u64 old_mask, const FaultState* fault) {
   auto& s = t.signals;
   bool on_altstack = s.altstack && frame.rsp - s.altstack <= s.altstack_size;
-  u64 at = frame.rsp - 128;
+  u64 at = place_of_frame(t, frame) - 128;
   if ((action.flags & 0x08000000) && s.altstack && !on_altstack) at = s.altstack + s.altstack_size;
   at -= g.xsave_size + 4;
   at &= ~u64{63};

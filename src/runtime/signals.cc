@@ -12,6 +12,7 @@
 #include "signal_frame.h"
 #include "traps.h"
 #include "turn.h"
+#include "unwinding.h"
 #include "waits.h"
 
 namespace pastcone::runtime {
@@ -163,7 +164,7 @@ void deliver_signals(Thread& t, Frame& frame) {
       SignalInfo info;
       if (!read_signal(t, signal, info)) end_of_log(t);
       settle_restart(frame, t.process->actions.of[signal].flags);
-      enter_handler(t, frame, signal, info, nullptr);
+      if (!is_cancel_put_off(signal)) enter_handler(t, frame, signal, info, nullptr);
     }
     if (is_restart((long)frame.rax)) settle_restart(frame, kRestartFlag);
     return;
@@ -188,7 +189,7 @@ void deliver_signals(Thread& t, Frame& frame) {
     }
     settle_restart(frame, action.flags);
     record_signal(t, Op::kSignal, signal, info);
-    enter_handler(t, frame, signal, info, nullptr);
+    if (!is_cancel_put_off(signal)) enter_handler(t, frame, signal, info, nullptr);
   }
   sync_kernel_mask(t);
   if (is_restart((long)frame.rax)) settle_restart(frame, kRestartFlag);
@@ -299,6 +300,7 @@ void on_signal(int signal, SignalInfo* info, KernelFrame* kernel) {
   __atomic_fetch_or(&s.captured, signal_bit(signal), __ATOMIC_ACQ_REL);
   if (signal != kInterruptSignal) kernel->mask |= signal_bit(signal);  // ours must still come through
   update_interrupt(t);
+  if (t.interrupt && !g.replay) t.counts = 0;
   if (t.interrupt && !t.busy) interrupt_soon(t);
   if (t.interrupt && context.rip >= (u64)runtime_window_begin && context.rip < (u64)runtime_window_end)
     context.rip = (u64)runtime_window_abort;

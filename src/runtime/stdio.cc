@@ -2,6 +2,7 @@
 // the same again. A thread that waits for input has the lock of that stream only.
 #include "hooks.h"
 #include "ordered.h"
+#include "unwinding.h"
 
 namespace pastcone::runtime {
 namespace {
@@ -17,14 +18,6 @@ File* standard(Hook hook) { return (File*)originals[(u32)hook]; }
 File* standard_input() { return standard(Hook::_IO_2_1_stdin_); }
 File* standard_output() { return standard(Hook::_IO_2_1_stdout_); }
 File* standard_error() { return standard(Hook::_IO_2_1_stderr_); }
-
-/// As glibc lays out the records of what is to be done when a thread is cancelled.
-struct Cleanup {
-  void (*routine)(void*);
-  void* argument;
-  int type;
-  Cleanup* outer;
-};
 
 void give_back(void* file) { OrderedLock((u64)file).give_back(current()); }
 

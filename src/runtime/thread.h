@@ -47,6 +47,7 @@ struct Process {
   bool shares_all;        ///< all of its memory is another process's too
   bool parallel;          ///< `serial` means the order of calls only
   u32 forked_by;          ///< tid of the thread that made this process, before that
+  bool cancels;           ///< in parallel mode: it has asked for a thread to be cancelled
   bool several;           ///< in parallel mode: it has, or had, more than one thread
   u32 group;              ///< of the turn
   u64 brk_start, brk_end;
@@ -117,7 +118,10 @@ struct Thread {
   u64 entry_at;           ///< replay: where the next entry begins
   bool in_call;           ///< inside a call whose events have numbers
   u64 turn_number;        ///< of its last numbered event
-  void* once;             ///< record: the initialisation it is in
+  u64 hook_frame;         ///< of the hooked function that it is in, or was in last: the same in both modes
+  bool inside;            ///< the signal that is due came inside of it
+  void* once;             ///< the initialisation it is in
+  void (*unwound)(Thread&);  ///< what to do if it is left by an exception
   bool in_openmp;         ///< inside a function of libgomp that gives out work
   u64 part_from, part_length;  ///< of a loop, that it got last
   u32 stacks_given, stacks_free;

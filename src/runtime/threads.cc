@@ -4,6 +4,7 @@
 #include "hooks.h"
 #include "objects.h"
 #include "turn.h"
+#include "unwinding.h"
 #include "waits.h"
 
 namespace pastcone::runtime {
@@ -69,17 +70,31 @@ void take_stack_back(Thread& t, u64 thread) {
   if (t.stacks_free < sizeof t.free_stacks / sizeof t.free_stacks[0]) t.free_stacks[t.stacks_free++] = (u32)index;
 }
 
+void note_cancelled(void*) { note_result(current(), kCancelled); }
+void replay_cancelled(void* thread) {
+  Thread& t = current();
+  next_operation_unsignalled(t, (u64)thread);
+  count_operation(t);
+}
+
+template <typename... Arguments>
+int join_natively(Hook hook, u64 thread, Arguments... arguments) {
+  OnCancel cancel(note_cancelled, nullptr);
+  return call_original(hook, thread, arguments...);
+}
+
 template <typename... Arguments>
 int join(Hook hook, u64 thread, Arguments... arguments) {
   Thread& t = current();
   if (!is_ordered(t, false)) return call_original(hook, thread, arguments...);
   if (!g.replay) {
-    int result = call_original(hook, thread, arguments...);
+    int result = join_natively(hook, thread, arguments...);
     if (result) note_result(t, result);
     else count_operation(t);
     if (!result) take_stack_back(t, thread);
     return result;
   }
+  let_cancel(t, replay_cancelled, (void*)thread);
   Due due = next_operation(t, thread);
   count_operation(t);
   if (!due.predicted) return (int)due.result;
@@ -88,53 +103,13 @@ int join(Hook hook, u64 thread, Arguments... arguments) {
   return result;
 }
 
-/// A thread of this process by its handle, which glibc has its tid in; or none.
-Thread* find_thread(u64 handle) {
-  constexpr u64 kTid = 0x2d0;  // in glibc's struct pthread
-  u32 tid;
-  if (!read_memory(tid, handle + kTid) || !tid) return nullptr;
-  for (u32 i = 0; i < 1024; ++i)
-    for (u64 used = load(g.slots_used[i]); used; used &= used - 1) {
-      auto* t = (Thread*)(kSlotsBase + (i * 64 + (u32)__builtin_ctzll(used)) * kSlotSize + kSlotThread);
-      u32 its;
-      if (read_memory(its, (u64)&t->tid) && its == tid) return t;
-    }
-  return nullptr;
-}
-
-/// How far a thread is, for who changes it from outside: events, and whether it is inside a call.
-u64 position_of(Thread& t) { return load(t.log.event_count) * 2 + load(t.in_call); }
-
 }  // namespace
 
 extern "C" {
 
-/// Whether the other one sees it in time is a race that the program does not take for one: in replay it waits until the other is
-/// where it was.
-int hook_pthread_cancel(u64 thread) {
-  Thread& t = current();
-  if (!is_ordered(t, false)) return call_original(Hook::pthread_cancel, thread);
-  Thread* other = find_thread(thread);
-  if (!g.replay) {
-    u64 position = other ? position_of(*other) : 0, operations = other ? load(*other->operations) : 0;
-    note_result(t, (long)position);
-    note_result(t, (long)operations);
-  } else {
-    u64 position = (u64)next_operation(t, thread).result;
-    count_operation(t);
-    u64 operations = (u64)next_operation(t, thread).result;
-    count_operation(t);
-    ObjectState none{};
-    if (other && other != &t)
-      await(t, none, thread, false, position, [&] {
-        return position_of(*other) >= position && load(*other->operations) >= operations;
-      });
-  }
-  return call_original(Hook::pthread_cancel, thread);
-}
-
 int hook_pthread_create(u64* thread, Attributes* attributes, void* start, void* argument) {
   Thread& t = current();
+  if (!t.process->several) find_cancel_word();
   t.process->several = true;
   allow_fast_path(t);
   Attributes a{};

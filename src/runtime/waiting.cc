@@ -112,10 +112,12 @@ long wait_in_turn(Call& c) {
 /// Replay: nothing more is known of this thread; it may be here that it was when the recording was cut off.
 bool is_last_seen(Thread& t) { return !slot_of(t).complete && t.log.at_end() && *t.operations >= t.all_operations; }
 
-/// Record: a handler is about to run between two ordered operations, or inside one.
+}  // namespace
+
 void note_signals_inside(Call& c) {
   Thread& t = c.t;
   if (!load(t.interrupt) || !(t.signals.captured & ~t.signals.mask)) return;
+  t.inside = true;
   enter_call(c);
   Log& log = t.log;
   log.begin();
@@ -123,7 +125,6 @@ void note_signals_inside(Call& c) {
   log.varint(*t.operations);
   log.commit();
 }
-}  // namespace
 
 bool passes_by(Call& c) {
   // What a process of one thread does by itself is ordered as it is.

@@ -101,7 +101,7 @@ static_assert(sizeof(IndexEntry) == 64);
 inline constexpr uint32_t kIndexWrite = 1, kIndexShared = 2, kIndexName = 4;
 inline constexpr uint64_t kIndexWindow = 1 << 20;  ///< such a file grows by this
 
-enum class ObjectKind : uint32_t { kNone = 0, kMutex = 1, kRwLock = 2, kSemaphore = 3, kSpinLock = 4, kNamed = 5, kCount };
+enum class ObjectKind : uint32_t { kNone = 0, kMutex = 1, kRwLock = 2, kSemaphore = 3, kSpinLock = 4, kNamed = 5, kOnce = 6, kBarrier = 7, kCount };
 
 struct Header {
   uint32_t magic, version;

@@ -1,5 +1,5 @@
 // pthread_cancel: in a read, a condition wait, a sleep, disabled, and asynchronous in a loop.
-// e2e: stable
+// e2e: stable parallel
 #include <pthread.h>
 
 #include "common.h"

@@ -1,5 +1,5 @@
 // Cancelling a thread in fgets: destructors run, the stream is unlocked; and a handler can walk the stack from a call.
-// e2e: stable
+// e2e: stable parallel
 #include <execinfo.h>
 #include <pthread.h>
 #include <signal.h>

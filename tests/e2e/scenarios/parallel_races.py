@@ -33,11 +33,3 @@ def test_limit_parallel_atomics(context):
     """A queue and a spinlock made of atomic variables: the same."""
     expect_found(context, "thread_lockfree_queue", rb"order [0-9a-f]{8}, waits \d+\n")
     expect_found(context, "thread_spinlock", rb"sums 6000 6000, who had each hundredth: [abc]{60}\n")
-
-
-def test_limit_parallel_cancel(context):
-    """A thread that is cancelled while it waits for a condition, whose mutex then comes back in an order that is not recorded: as
-    natively while it is recorded; replay is exact or says so, whatever the moment."""
-    native = context.run([context.program("thread_cancel")], label="native")
-    for number in range(context.rounds(3, 20)):
-        record_and_replay(context, "thread_cancel", number, re.escape(native.stdout))

@@ -1,0 +1,19 @@
+# void runtime_call_guarded(void (*function)()): see unwinding.h.
+        .text
+        .globl  runtime_call_guarded
+        .type   runtime_call_guarded, @function
+runtime_call_guarded:
+        .cfi_startproc
+        .cfi_personality 0x1b, runtime_unwound
+        push    %rbp
+        .cfi_def_cfa_offset 16
+        .cfi_offset rbp, -16
+        mov     %rsp, %rbp
+        .cfi_def_cfa_register rbp
+        call    *%rdi
+        pop     %rbp
+        .cfi_def_cfa rsp, 8
+        ret
+        .cfi_endproc
+
+        .section .note.GNU-stack, "", @progbits

@@ -1,0 +1,135 @@
+// What is done once, by whoever comes first; and again by another, if it was left by an exception. Who runs it has an entry, and an
+// access of the object in order.
+#include "hooks.h"
+#include "objects.h"
+#include "unwinding.h"
+
+namespace pastcone::runtime {
+namespace {
+
+constexpr u32 kOnceDone = 2;
+
+/// Of a thread that is inside one.
+struct Routine {
+  u32* once;
+  void (*run)();
+  Routine* outer;
+  bool runs;  ///< replay: and in order
+};
+
+void note_run(Thread& t, u64 address) {
+  write_entry(t, EntryKind::kRan, 0, 0, 0);
+  note_acquired(t, table_state(address), address, false);
+}
+
+/// Replay: this thread's turn to run it; those before have left it.
+void begin_run(Thread& t, u64 address) {
+  TableState& s = table_state(address);
+  Due due = next_operation(t, address);
+  refresh(t, s, false);
+  if (!due.ordered && s.last != t.me) diverge_owner(t, address, s.last);
+  u64 wanted = due.ordered ? due.version : s.version;
+  await(t, s, address, false, wanted, [&] {
+    u64 now = load(s.version);
+    if ((i64)(now - wanted) > 0) diverge_order(t, address, "it was begun more often", (i64)wanted, (i64)now);
+    return now == wanted && !(load(s.held) && load(s.holder) >> 16 == t.me >> 16);
+  });
+  s.holder = t.me;
+  store(s.held, 1u);
+  s.last = t.me;
+  if (is_indexed()) index_access(t, address, false, s.version);
+  store(s.version, s.version + 1);
+  count_operation(t);
+}
+
+void end_run(u64 address) {
+  TableState& s = table_state(address);
+  s.holder = 0;
+  __atomic_exchange_n(&s.held, 0u, __ATOMIC_SEQ_CST);
+  announce(s, address, false);
+}
+
+/// Replay: others go on when it is done.
+template <typename Word>
+void await_done(Thread& t, Word& word, Word done) {
+  await(t, table_state((u64)&word), (u64)&word, false, 0, [&] { return (load(word) & done) != 0; });
+}
+
+void leave(Thread& t) {
+  auto& routine = *(Routine*)t.once;
+  t.once = routine.outer;
+  if (!t.once) t.unwound = nullptr;
+  if (g.replay && routine.runs) end_run((u64)routine.once);
+}
+
+/// The library's function does it in both modes, so that the program's is called with the same stack. Who runs it is found out by
+/// running something else.
+void go_in() {
+  Thread& t = current();
+  call_original(Hook::pthread_once, ((Routine*)t.once)->once, (void (*)())[] {
+    Thread& me = current();
+    auto& routine = *(Routine*)me.once;
+    if (!g.replay) note_run(me, (u64)routine.once);
+    routine.run();
+  });
+}
+
+}  // namespace
+
+extern "C" {
+
+int hook_pthread_once(u32* once, void (*routine)()) {
+  Thread& t = current();
+  if (load(*once) & kOnceDone) return 0;
+  note_use(t, stage::ObjectKind::kOnce);
+  if (!is_ordered(t, false)) {
+    int result = call_original(Hook::pthread_once, once, routine);
+    if (g.replay) announce(table_state((u64)once), (u64)once, false);  // there may be others by now
+    return result;
+  }
+  if (g.replay && !ran_here(t)) {
+    await_done(t, *once, kOnceDone);
+    return 0;
+  }
+  if (g.replay) {
+    begin_run(t, (u64)once);
+    store(*once, 0u);  // in the child of a fork, a thread of its parent may have been inside
+  }
+  Routine mine{once, routine, (Routine*)t.once, g.replay};
+  t.once = &mine;
+  t.unwound = leave;
+  runtime_call_guarded(go_in);
+  leave(t);
+  return 0;
+}
+
+/// Of C++: for variables that are local and static. Compiled code looks itself whether it has been done.
+int hook___cxa_guard_acquire(u8* guard) {
+  Thread& t = current();
+  note_use(t, stage::ObjectKind::kOnce);
+  if (!is_ordered(t, false)) return call_original(Hook::__cxa_guard_acquire, guard);
+  if (load(*guard)) return 0;
+  if (!g.replay) {
+    int result = call_original(Hook::__cxa_guard_acquire, guard);
+    if (result) note_run(t, (u64)guard);
+    return result;
+  }
+  if (ran_here(t)) {
+    begin_run(t, (u64)guard);
+    return 1;
+  }
+  await_done(t, *guard, (u8)1);
+  return 0;
+}
+void hook___cxa_guard_release(u8* guard) {
+  if (!g.replay || !is_ordered(current(), false)) return call_original<void>(Hook::__cxa_guard_release, guard);
+  __atomic_exchange_n(guard, (u8)1, __ATOMIC_SEQ_CST);
+  end_run((u64)guard);
+}
+void hook___cxa_guard_abort(u8* guard) {
+  if (!g.replay || !is_ordered(current(), false)) return call_original<void>(Hook::__cxa_guard_abort, guard);
+  end_run((u64)guard);
+}
+
+}  // extern "C"
+}  // namespace pastcone::runtime

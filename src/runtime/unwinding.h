@@ -1,0 +1,54 @@
+// Exceptions, cancellation and pthread_exit go through hooked functions as they do through those of the library.
+#pragma once
+
+#include "hooks.h"
+#include "objects.h"
+
+namespace pastcone::runtime {
+
+/// As glibc lays out the records of what is to be done when a thread is cancelled.
+struct Cleanup {
+  void (*routine)(void*);
+  void* argument;
+  int type;
+  Cleanup* outer;
+};
+
+/// While in scope: `routine` is called if the thread is cancelled, or ends itself.
+class OnCancel {
+ public:
+  OnCancel(void (*routine)(void*), void* argument) {
+    call_original<void>(Hook::_pthread_cleanup_push, &cleanup_, routine, argument);
+  }
+  ~OnCancel() { call_original<void>(Hook::_pthread_cleanup_pop, &cleanup_, 0); }
+  OnCancel(const OnCancel&) = delete;
+
+ private:
+  Cleanup cleanup_;
+};
+
+/// While in scope a signal may cancel the thread, as the library's functions allow it while they wait.
+class Cancellable {
+ public:
+  Cancellable();
+  ~Cancellable();
+  Cancellable(const Cancellable&) = delete;
+
+ private:
+  u32* word_;
+  bool set_ = false;
+};
+
+/// Replay, at the start of an operation in which a thread may be cancelled: runs handlers that came in, and is cancelled if it
+/// was. `cleanup` then takes the operation's entry.
+void let_cancel(Thread& t, void (*cleanup)(void*), void* argument);
+
+/// Before there are several threads: finds out where glibc keeps what cancels a thread.
+void find_cancel_word();
+/// A signal is due. Whether it is to cancel this thread, which does not want that now: then it has been noted, and no handler runs.
+bool is_cancel_put_off(int signal);
+
+/// Calls a function of the program; if it is left by an exception or the thread's end, t.unwound is called first.
+extern "C" void runtime_call_guarded(void (*function)());
+
+}  // namespace pastcone::runtime
