@@ -73,6 +73,7 @@
   X(pthread_setcanceltype, kLibc, kCalled)            \
   X(pthread_testcancel, kLibc, kCalled)               \
   X(tgkill, kLibc, kCalled)                           \
+  X(syscall, kLibc, kCalled)                          \
   X(__libc_fatal, kLibc, kCalled)                     \
   X(__errno_location, kLibc, kCalled)                 \
   X(__cxa_guard_acquire, kLibstdcxx, kWrapped)        \

@@ -1,4 +1,4 @@
-// Semaphores, barriers, and spinlocks.
+// Semaphores and spinlocks.
 #include "hooks.h"
 #include "objects.h"
 #include "unwinding.h"
@@ -125,31 +125,6 @@ template <typename... Arguments>
 
 const Timespec kNever{(i64)1 << 60, 0};
 
-// --- barriers ------------------------------------------------------------------------------------------------------------------
-
-struct Barrier {
-  u32 in, round, count;
-  i32 is_shared;
-  u32 out;
-  u32 arrived;  ///< replay: how many came, ever
-  u32 filler;
-  u32 waiters;
-
-  u64 address() const { return (u64)this; }
-  ObjectState& state() { return *(ObjectState*)&out; }
-};
-static_assert(sizeof(Barrier) == 32 && offsetof(Barrier, waiters) == offsetof(Barrier, out) + offsetof(ObjectState, waiters));
-
-int replay_barrier(Thread& t, Barrier& b) {
-  Due due = next_operation(t, b.address());
-  u32 mine = add(b.arrived, 1u), until = (mine / b.count + 1) * b.count;
-  if (is_indexed()) index_access(t, b.address(), b.is_shared, mine);
-  announce(b.state(), b.address(), b.is_shared);
-  await(t, b.state(), b.address(), b.is_shared, until, [&] { return (i32)(load(b.arrived) - until) >= 0; });
-  count_operation(t);
-  return due.predicted ? 0 : (int)due.result;
-}
-
 // --- spinlocks -----------------------------------------------------------------------------------------------------------------
 
 constexpr int kSpinFree = 1, kSpinHeld = 0;
@@ -239,26 +214,6 @@ int hook_sem_getvalue(Semaphore* s, int* value) {
   }
   int result = call_original(Hook::sem_getvalue, s, value);
   note_result(t, *value);
-  return result;
-}
-
-int hook_pthread_barrier_init(Barrier* b, void* attributes, u32 count) {
-  int result = call_original(Hook::pthread_barrier_init, b, attributes, count);
-  if (!result) b->arrived = b->waiters = 0;
-  return result;
-}
-int hook_pthread_barrier_destroy(Barrier* b) {
-  if (g.replay && is_ordered(current(), b->is_shared)) return 0;
-  return call_original(Hook::pthread_barrier_destroy, b);
-}
-int hook_pthread_barrier_wait(Barrier* b) {
-  Thread& t = current();
-  note_use(t, stage::ObjectKind::kBarrier);
-  if (!is_ordered(t, b->is_shared)) return call_original(Hook::pthread_barrier_wait, b);
-  if (g.replay) return replay_barrier(t, *b);
-  int result = call_original(Hook::pthread_barrier_wait, b);
-  if (result) note_result(t, result);
-  else count_operation(t);
   return result;
 }
 
