@@ -23,6 +23,9 @@ inline int& program_errno() { return *call_original<int*>(Hook::__errno_location
 /// A patched segment was mapped at `address` from `fd`.
 void add_hooks(u64 bias, const patch::PatchedSegment& segment, int fd);
 
+/// In the child of a fork: its parent's threads are not its own.
+void forget_detached();
+
 inline constexpr int kBusyResult = 16, kTimedOut = 110, kDeadlock = 35, kNotPermitted = 1, kOwnerDead = 130, kNotRecoverable = 131,
                      kInvalid = 22;
 

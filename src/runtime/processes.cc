@@ -2,6 +2,7 @@
 #include "async.h"
 #include "mutexes.h"
 #include "handlers.h"
+#include "hooks.h"
 #include "process_heap.h"
 #include "robust.h"
 #include "turn.h"
@@ -180,7 +181,10 @@ long create_thread(Call& c, const Request& r) {
 /// In the child of a fork: its memory is a copy, its other threads do not exist.
 void become_child(Thread& t, Created created) {
   Process& p = *t.process;
-  if (p.parallel) inherit_heap(t);
+  if (p.parallel) {
+    inherit_heap(t);
+    forget_detached();
+  }
   for (u32 i = 0; i < 1024; ++i)
     for (u64 used = g.slots_used[i]; used; used &= used - 1) {
       u32 slot = i * 64 + (u32)__builtin_ctzll(used);

@@ -3,6 +3,7 @@
 #include "call.h"
 #include "hooks.h"
 #include "objects.h"
+#include "ordered.h"
 #include "turn.h"
 #include "unwinding.h"
 #include "waits.h"
@@ -12,6 +13,7 @@ namespace {
 
 constexpr u64 kStacksBase = 0x300000000000, kStackRoom = u64{1} << 25, kStacksPerThread = 2048, kCreators = 512;
 constexpr u64 kUnlimitedSize = 2 << 20, kGuard = 4096;
+constexpr u64 kTidOffset = 0x2d0;  // in glibc's struct pthread
 
 /// pthread_attr_t as glibc has it.
 struct Attributes {
@@ -20,7 +22,7 @@ struct Attributes {
   u64 guard, stack, size;
   u64 more[2];
 
-  static constexpr u32 kOwnStack = 8;
+  static constexpr u32 kDetached = 1, kOwnStack = 8;
 };
 static_assert(sizeof(Attributes) == 56);
 
@@ -46,13 +48,67 @@ bool map_stack(Thread& t, u64 address, u64 size) {
   return !is_error(mapped);
 }
 
+// --- stacks of detached threads ------------------------------------------------------------------------------------------------
+
+/// Handles of threads that nobody will join; 0: free. A stack is used again when its thread has left it, and which one that was is
+/// recorded.
+u64 detached[4096];
+u32 detached_end;  ///< none behind this
+
+bool is_own_stack(u64 thread) {
+  return thread >= kStacksBase && thread < kStacksBase + kCreators * kStacksPerThread * kStackRoom;
+}
+u32 index_of(u64 thread) { return (u32)((thread - kStacksBase) / kStackRoom); }
+
+void add_detached(u64 thread) {
+  if (!is_own_stack(thread)) return;
+  for (u32 i = 0; i < sizeof detached / sizeof detached[0]; ++i)
+    if (!load(detached[i]) && swap_if(detached[i], u64{0}, thread)) {
+      u32 end = load(detached_end);
+      while (end <= i && !swap_if(detached_end, end, i + 1)) end = load(detached_end);
+      return;
+    }
+}
+
+/// The thread no longer exists for the kernel, which is told to clear this word of glibc's.
+bool has_left(u64 thread) {
+  u32 tid;
+  return read_memory(tid, thread + kTidOffset) && !tid;
+}
+
+/// 1 + the index of a stack that was left; of that one, if it is not 0.
+long take_left(long wanted) {
+  for (u32 i = 0, end = load(detached_end); i < end; ++i) {
+    u64 thread = load(detached[i]);
+    if (!thread || (wanted && index_of(thread) + 1 != wanted)) continue;
+    if (has_left(thread) && swap_if(detached[i], thread, u64{0})) return index_of(thread) + 1;
+  }
+  return 0;
+}
+
+long repeat_left(Thread& t) {
+  if (!g.replay) return repeat(t, take_left(0), 0);
+  long wanted = repeat(t, 0, 0);
+  if (!wanted) return 0;
+  const Timespec pause{0, 50'000};
+  for (int i = 0; !take_left(wanted); ++i) {
+    if (load(g.stage.header().give_up)) abandon_wait(t);
+    if (i < 100) sys(__NR_sched_yield);
+    else sys(__NR_nanosleep, &pause, nullptr);
+  }
+  return wanted;
+}
+
 /// A new stack, unless the program brings its own or wants too many or too large ones: then that is left to glibc.
 void give_stack(Thread& t, Attributes& a) {
   if (a.flags & Attributes::kOwnStack) return;
   u64 size = page_up(a.size ? a.size : default_size());
-  bool used = t.stacks_free > 0;
-  if ((!used && t.stacks_given >= kStacksPerThread) || t.number >= kCreators || size + kGuard > kStackRoom) return;
-  u64 index = used ? t.free_stacks[--t.stacks_free] : t.number * kStacksPerThread + t.stacks_given++;
+  if (size + kGuard > kStackRoom) return;
+  u64 index;
+  if (t.stacks_free) index = t.free_stacks[--t.stacks_free];
+  else if (long left = repeat_left(t)) index = (u64)left - 1;
+  else if (t.stacks_given < kStacksPerThread && t.number < kCreators) index = t.number * kStacksPerThread + t.stacks_given++;
+  else return;
   u64 base = kStacksBase + index * kStackRoom;
   sys(__NR_munmap, base, kStackRoom);  // of a process before us, if we are its fork
   if (!map_stack(t, base + kGuard, size)) return;
@@ -64,10 +120,10 @@ void give_stack(Thread& t, Attributes& a) {
 
 /// Of a thread that was joined; its handle lies in it.
 void take_stack_back(Thread& t, u64 thread) {
-  if (thread < kStacksBase || thread >= kStacksBase + kCreators * kStacksPerThread * kStackRoom) return;
-  u64 index = (thread - kStacksBase) / kStackRoom;
+  if (!is_own_stack(thread)) return;
+  u32 index = index_of(thread);
   sys(__NR_munmap, kStacksBase + index * kStackRoom, kStackRoom);
-  if (t.stacks_free < sizeof t.free_stacks / sizeof t.free_stacks[0]) t.free_stacks[t.stacks_free++] = (u32)index;
+  if (t.stacks_free < sizeof t.free_stacks / sizeof t.free_stacks[0]) t.free_stacks[t.stacks_free++] = index;
 }
 
 void note_cancelled(void*) { note_result(current(), kCancelled); }
@@ -105,6 +161,11 @@ int join(Hook hook, u64 thread, Arguments... arguments) {
 
 }  // namespace
 
+void forget_detached() {
+  memset(detached, 0, sizeof detached);
+  detached_end = 0;
+}
+
 extern "C" {
 
 int hook_pthread_create(u64* thread, Attributes* attributes, void* start, void* argument) {
@@ -118,6 +179,13 @@ int hook_pthread_create(u64* thread, Attributes* attributes, void* start, void* 
   t.creating = true;
   int result = call_original(Hook::pthread_create, thread, &a, start, argument);
   t.creating = false;
+  if (!result && a.flags & Attributes::kDetached) add_detached(*thread);
+  return result;
+}
+
+int hook_pthread_detach(u64 thread) {
+  int result = call_original(Hook::pthread_detach, thread);
+  if (!result) add_detached(thread);
   return result;
 }
 
