@@ -2,19 +2,27 @@
 
 #include <algorithm>
 #include <array>
-#include <functional>
 #include <map>
+#include <set>
 #include <utility>
 
 namespace pastcone::patch {
 namespace {
 
-enum class Library { kLibc, kLibstdcxx, kLibgomp };
+/// kHeap: libc, or an allocator that takes its place.
+enum class Library { kLibc, kLibstdcxx, kLibgomp, kAllocator, kHeap };
 enum class Use { kWrapped, kReplaced, kCalled, kData };
 
 /// By which a library is known.
-constexpr std::array<std::string_view, 3> kMarks = {"gnu_get_libc_version", "__cxa_get_globals_fast",
-                                                    "GOMP_parallel"};
+struct Mark {
+  std::string_view symbol;
+  Library library;
+};
+constexpr std::array<Mark, 5> kMarks = {{{"gnu_get_libc_version", Library::kLibc},
+                                         {"__cxa_get_globals_fast", Library::kLibstdcxx},
+                                         {"GOMP_parallel", Library::kLibgomp},
+                                         {"mallctl", Library::kAllocator},
+                                         {"tc_malloc", Library::kAllocator}}};
 
 struct Wanted {
   Hook hook;
@@ -40,13 +48,16 @@ bool is_library(const ElfImage& image, std::string_view mark) {
 }  // namespace
 
 std::vector<HookedFunction> find_hooked(const ElfImage& image) {
-  std::array<bool, kMarks.size()> is{};
-  std::ranges::transform(kMarks, is.begin(), [&](std::string_view mark) { return is_library(image, mark); });
+  std::set<Library> is;
+  for (const Mark& mark : kMarks) {
+    if (is_library(image, mark.symbol)) is.insert(mark.library);
+  }
+  if (is.contains(Library::kLibc) || is.contains(Library::kAllocator)) is.insert(Library::kHeap);
   std::vector<HookedFunction> found;
-  if (std::ranges::none_of(is, std::identity())) return found;
+  if (is.empty()) return found;
   auto add = [&](const Symbol& symbol, bool is_data) {
     auto entry = wanted().find(symbol.name);
-    if (entry == wanted().end() || !is.at(static_cast<size_t>(entry->second.library))) return;
+    if (entry == wanted().end() || !is.contains(entry->second.library)) return;
     Use use = entry->second.use;
     if ((use == Use::kData) != is_data) return;
     found.push_back({entry->second.hook, entry->first, symbol.address, use == Use::kReplaced,

@@ -56,20 +56,6 @@
   X(pthread_clockjoin_np, kLibc, kWrapped)            \
   X(pthread_cancel, kLibc, kWrapped)                  \
   X(_dl_find_object, kLibc, kWrapped)                 \
-  X(malloc, kLibc, kReplaced)                         \
-  X(free, kLibc, kReplaced)                           \
-  X(calloc, kLibc, kReplaced)                         \
-  X(realloc, kLibc, kReplaced)                        \
-  X(memalign, kLibc, kReplaced)                       \
-  X(aligned_alloc, kLibc, kReplaced)                  \
-  X(posix_memalign, kLibc, kReplaced)                 \
-  X(valloc, kLibc, kReplaced)                         \
-  X(pvalloc, kLibc, kReplaced)                        \
-  X(malloc_usable_size, kLibc, kReplaced)             \
-  X(malloc_trim, kLibc, kReplaced)                    \
-  X(mallopt, kLibc, kReplaced)                        \
-  X(mallinfo, kLibc, kReplaced)                       \
-  X(mallinfo2, kLibc, kReplaced)                      \
   X(pthread_exit, kLibc, kCalled)                     \
   X(pthread_setcanceltype, kLibc, kCalled)            \
   X(pthread_testcancel, kLibc, kCalled)               \
@@ -80,6 +66,51 @@
   X(__cxa_guard_acquire, kLibstdcxx, kWrapped)        \
   X(__cxa_guard_release, kLibstdcxx, kWrapped)        \
   X(__cxa_guard_abort, kLibstdcxx, kWrapped)
+
+// Memory, of libc and of what takes its place (jemalloc, tcmalloc), which has C++'s operators of its own.
+#define PASTCONE_HEAP_HOOKS(X)                                  \
+  X(malloc, kHeap, kReplaced)                                   \
+  X(free, kHeap, kReplaced)                                     \
+  X(calloc, kHeap, kReplaced)                                   \
+  X(realloc, kHeap, kReplaced)                                  \
+  X(memalign, kHeap, kReplaced)                                 \
+  X(aligned_alloc, kHeap, kReplaced)                            \
+  X(posix_memalign, kHeap, kReplaced)                           \
+  X(valloc, kHeap, kReplaced)                                   \
+  X(pvalloc, kHeap, kReplaced)                                  \
+  X(malloc_usable_size, kHeap, kReplaced)                       \
+  X(malloc_trim, kHeap, kReplaced)                              \
+  X(mallopt, kHeap, kReplaced)                                  \
+  X(mallinfo, kHeap, kReplaced)                                 \
+  X(mallinfo2, kHeap, kReplaced)                                \
+  X(_Znwm, kAllocator, kReplaced)                               \
+  X(_Znam, kAllocator, kReplaced)                               \
+  X(_ZnwmRKSt9nothrow_t, kAllocator, kReplaced)                 \
+  X(_ZnamRKSt9nothrow_t, kAllocator, kReplaced)                 \
+  X(_ZnwmSt11align_val_t, kAllocator, kReplaced)                \
+  X(_ZnamSt11align_val_t, kAllocator, kReplaced)                \
+  X(_ZnwmSt11align_val_tRKSt9nothrow_t, kAllocator, kReplaced)  \
+  X(_ZnamSt11align_val_tRKSt9nothrow_t, kAllocator, kReplaced)  \
+  X(_ZdlPv, kAllocator, kReplaced)                              \
+  X(_ZdaPv, kAllocator, kReplaced)                              \
+  X(_ZdlPvm, kAllocator, kReplaced)                             \
+  X(_ZdaPvm, kAllocator, kReplaced)                             \
+  X(_ZdlPvRKSt9nothrow_t, kAllocator, kReplaced)                \
+  X(_ZdaPvRKSt9nothrow_t, kAllocator, kReplaced)                \
+  X(_ZdlPvSt11align_val_t, kAllocator, kReplaced)               \
+  X(_ZdaPvSt11align_val_t, kAllocator, kReplaced)               \
+  X(_ZdlPvmSt11align_val_t, kAllocator, kReplaced)              \
+  X(_ZdaPvmSt11align_val_t, kAllocator, kReplaced)              \
+  X(_ZdlPvSt11align_val_tRKSt9nothrow_t, kAllocator, kReplaced) \
+  X(_ZdaPvSt11align_val_tRKSt9nothrow_t, kAllocator, kReplaced) \
+  X(mallocx, kAllocator, kReplaced)                             \
+  X(rallocx, kAllocator, kReplaced)                             \
+  X(xallocx, kAllocator, kReplaced)                             \
+  X(sallocx, kAllocator, kReplaced)                             \
+  X(dallocx, kAllocator, kReplaced)                             \
+  X(sdallocx, kAllocator, kReplaced)                            \
+  X(nallocx, kAllocator, kReplaced)                             \
+  X(_ZSt17__throw_bad_allocv, kLibstdcxx, kCalled)
 
 // Streams, whose locks are inlined. Of several names of one function the first counts.
 #define PASTCONE_STDIO_HOOKS(X)            \
@@ -236,6 +267,7 @@
 
 #define PASTCONE_HOOKS(X)   \
   PASTCONE_THREAD_HOOKS(X)  \
+  PASTCONE_HEAP_HOOKS(X)    \
   PASTCONE_STDIO_HOOKS(X)   \
   PASTCONE_OPENMP_HOOKS(X)
 

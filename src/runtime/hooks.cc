@@ -14,6 +14,7 @@ void hook_pthread_setcanceltype() { __builtin_trap(); }
 void hook_pthread_testcancel() { __builtin_trap(); }
 void hook_tgkill() { __builtin_trap(); }
 void hook_syscall() { __builtin_trap(); }
+void hook__ZSt17__throw_bad_allocv() { __builtin_trap(); }
 void hook__pthread_cleanup_push() { __builtin_trap(); }
 void hook__pthread_cleanup_pop() { __builtin_trap(); }
 void hook__IO_2_1_stdin_() { __builtin_trap(); }

@@ -188,7 +188,6 @@ Due next_operation_unsignalled(Thread& t, u64 address) {
   }
   Window& w = t.log.locks;
   Due due{false, t.entry_kind, 0, false, 0};
-  if (due.kind == EntryKind::kRan) diverge(t, Cause::kFlow, "a lock is used where an initialisation was run");
   t.last_entry = t.next_entry;
   if (due.kind != EntryKind::kAcquired) {
     due.result = (long)unzigzag(read(w));
@@ -205,22 +204,26 @@ Due next_operation_unsignalled(Thread& t, u64 address) {
   return due;
 }
 
-bool is_cancelled_here(Thread& t) {
-  if (*t.operations != t.next_entry || !t.has_entry || t.entry_kind == EntryKind::kAcquired) return false;
-  if (t.entry_kind == EntryKind::kRan) return true;
+namespace {
+bool is_address(long result) { return result > 0xffff; }
+
+/// The result in the entry of the operation that comes next; 0 if it has none.
+long peek_result(Thread& t) {
+  if (*t.operations != t.next_entry || !t.has_entry || t.entry_kind == EntryKind::kAcquired) return 0;
   Window& w = t.log.locks;
   u64 at = w.at;
   auto result = (long)unzigzag(read(w));
   w.at = at;
-  return result == kCancelled;
+  return result;
+}
+}  // namespace
+
+bool is_cancelled_here(Thread& t) {
+  long result = peek_result(t);
+  return result == kCancelled || is_address(result);
 }
 
-bool ran_here(Thread& t) {
-  if (*t.operations != t.next_entry || !t.has_entry || t.entry_kind != EntryKind::kRan) return false;
-  t.last_entry = t.next_entry;
-  look_ahead(t);
-  return true;
-}
+bool ran_here(Thread& t, u64 address) { return peek_result(t) == (long)address; }
 
 namespace {
 /// Where the program called: these functions have frame pointers.

@@ -7,7 +7,7 @@
 //   kAcquired                  zigzag: the version, less the one it found last time (a small cache by address; 0 if forgotten)
 //   kResult                    zigzag: the operation acquired nothing, and gave this
 //   kBoth                      zigzag: the result; varint: 0 as predicted, or 1 + the same
-//   kRan                       the thread is the one that runs an initialisation; counts as no operation
+//   Who runs an initialisation has a kBoth entry, and the result is its address.
 //
 // In replay an operation with an entry waits for its version; one without must find that it had the object last.
 #pragma once
@@ -17,7 +17,7 @@
 
 namespace pastcone::runtime {
 
-enum class EntryKind : u8 { kAcquired = 0, kResult = 1, kBoth = 2, kRan = 3 };
+enum class EntryKind : u8 { kAcquired = 0, kResult = 1, kBoth = 2 };
 
 /// In the object itself, where it has room.
 struct ObjectState {
@@ -139,8 +139,8 @@ Due next_operation_unsignalled(Thread& t, u64 address);
 inline constexpr long kCancelled = -1000;
 /// Whether that is what comes next: what unwinding does once may stand before it.
 bool is_cancelled_here(Thread& t);
-/// Whether the thread is the one that ran an initialisation here.
-bool ran_here(Thread& t);
+/// Whether the thread is the one that ran this initialisation here.
+bool ran_here(Thread& t, u64 address);
 [[noreturn]] void diverge_order(Thread& t, u64 address, const char* what, i64 recorded, i64 now);
 /// It had the object last in the recording; now `last` had it.
 [[noreturn]] void diverge_owner(Thread& t, u64 address, u32 last);

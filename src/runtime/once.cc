@@ -18,8 +18,7 @@ struct Routine {
 };
 
 void note_run(Thread& t, u64 address) {
-  write_entry(t, EntryKind::kRan, 0, 0, 0);
-  note_acquired(t, table_state(address), address, false);
+  note_acquired(t, table_state(address), address, false, (long)address);
 }
 
 /// Replay: this thread's turn to run it; those before have left it.
@@ -87,7 +86,7 @@ int hook_pthread_once(u32* once, void (*routine)()) {
     if (g.replay) announce(table_state((u64)once), (u64)once, false);  // there may be others by now
     return result;
   }
-  if (g.replay && !ran_here(t)) {
+  if (g.replay && !ran_here(t, (u64)once)) {
     await_done(t, *once, kOnceDone);
     return 0;
   }
@@ -114,7 +113,7 @@ int hook___cxa_guard_acquire(u8* guard) {
     if (result) note_run(t, (u64)guard);
     return result;
   }
-  if (ran_here(t)) {
+  if (ran_here(t, (u64)guard)) {
     begin_run(t, (u64)guard);
     return 1;
   }

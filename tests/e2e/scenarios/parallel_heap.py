@@ -4,11 +4,11 @@ import os
 OPTIONS = ["--threads=parallel"]
 
 
-def exact_again(context, argv, recordings=3, replays=3, status=0, **rest):
+def exact_again(context, argv, recordings=3, replays=3, status=0, name=None, **rest):
     """Each of some recordings replays exactly, each time; the recordings' outputs."""
     seen = []
     for number in range(context.rounds(recordings, 5 * recordings)):
-        recording = context.path(f"{os.path.basename(argv[0])}{number}")
+        recording = context.path(f"{name or os.path.basename(argv[0])}{number}")
         recorded = context.record(recording, argv, OPTIONS, **rest)
         context.expect(recorded.status == status, f"record: should end with status {status}", recorded)
         for again in range(replays):
@@ -70,3 +70,16 @@ def test_parallel_heap_compressors(context):
     path = context.write("text", "".join(f"line {n} {n * n % 1009}\n" for n in range(200000)))
     exact_again(context, ["pigz", "-p4", "-c", path], recordings=2, replays=2)
     exact_again(context, ["xz", "-T4", "-0", "--block-size=400KiB", "-c", path], recordings=2, replays=2)
+
+
+def test_parallel_heap_allocators(context):
+    """jemalloc and tcmalloc, preloaded: their threads agree by atomic variables, and yet addresses are the same again."""
+    folder = "/usr/lib/x86_64-linux-gnu"
+    libraries = [os.path.join(folder, name) for name in ("libjemalloc.so.2", "libtcmalloc_minimal.so.4")]
+    libraries = [library for library in libraries if os.path.exists(library)]
+    if not libraries:
+        context.need("libjemalloc.so.2")
+    for library in libraries:
+        for program in ("parallel_heap_order", "parallel_heap_pass", "parallel_unwinding"):
+            exact_again(context, ["/usr/bin/env", f"LD_PRELOAD={library}", context.program(program)], 2, 2,
+                        name=os.path.basename(library) + program)
