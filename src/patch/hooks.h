@@ -56,6 +56,12 @@
   X(pthread_clockjoin_np, kLibc, kWrapped)            \
   X(pthread_cancel, kLibc, kWrapped)                  \
   X(_dl_find_object, kLibc, kWrapped)                 \
+  X(fork, kLibc, kWrapped)                            \
+  X(random, kLibc, kWrapped)                          \
+  X(srandom, kLibc, kWrapped)                         \
+  X(localtime, kLibc, kWrapped)                       \
+  X(localtime_r, kLibc, kWrapped)                     \
+  X(tzset, kLibc, kWrapped)                           \
   X(pthread_exit, kLibc, kCalled)                     \
   X(pthread_setcanceltype, kLibc, kCalled)            \
   X(pthread_testcancel, kLibc, kCalled)               \

@@ -9,7 +9,7 @@ namespace {
 /// The thread is cancelled while it waits: it has the mutex again when its cleanup handlers run.
 void note_cancelled(void* mutex) {
   auto& m = *(Mutex*)mutex;
-  note_acquired(current(), state_of(m), m.address(), m.shared(), kCancelled);
+  note_acquired(current(), state_of(m), m.address(), m.between_processes(), kCancelled);
 }
 void replay_cancelled(void* mutex) {
   auto& m = *(Mutex*)mutex;
@@ -38,8 +38,8 @@ template <typename... Arguments>
   }
   int result = wait_natively(hook, condition, m, arguments...);
   if (result == kInvalid || result == kNotPermitted) note_result(t, result);  // it was never given back
-  else if (result) note_acquired(t, state_of(*m), m->address(), m->shared(), result);
-  else note_acquired(t, state_of(*m), m->address(), m->shared());
+  else if (result) note_acquired(t, state_of(*m), m->address(), m->between_processes(), result);
+  else note_acquired(t, state_of(*m), m->address(), m->between_processes());
   return result;
 }
 

@@ -23,8 +23,8 @@ bool again(Thread& t, Mutex& m, int& result) {
 /// Record: what an attempt by glibc's function came to.
 int note(Thread& t, Mutex& m, int result) {
   if (result && result != kOwnerDead) note_result(t, result);
-  else if (result) note_acquired(t, state_of(m), m.address(), m.shared(), result);
-  else note_acquired(t, state_of(m), m.address(), m.shared());
+  else if (result) note_acquired(t, state_of(m), m.address(), m.between_processes(), result);
+  else note_acquired(t, state_of(m), m.address(), m.between_processes());
   return result;
 }
 
@@ -33,8 +33,26 @@ bool take_plain(Thread& t, Mutex& m) {
   if (!m.plain() || !swap_if(m.lock, 0, 1)) return false;
   m.owner = (i32)t.tid;
   ++m.users;
-  note_acquired(t, m.state, m.address(), m.shared());
+  note_acquired(t, m.state, m.address(), m.between_processes());
   return true;
+}
+
+/// Record: glibc asks the processor's clock for how long to spin, which replay does not.
+void take_adaptive(Thread& t, Mutex& m) {
+  constexpr int kSpins = 100;
+  for (int i = 0; i < kSpins; ++i) {
+    if (!load(m.lock) && swap_if(m.lock, 0, 1)) break;
+    __builtin_ia32_pause();
+    if (i + 1 < kSpins) continue;
+    int& error = program_errno();
+    int before = error;
+    while (__atomic_exchange_n(&m.lock, 2, __ATOMIC_SEQ_CST))
+      call_original<long>(Hook::syscall, (long)__NR_futex, &m.lock, m.shared() ? 0 : kFutexPrivate, 2, nullptr);
+    error = before;
+  }
+  m.owner = (i32)t.tid;
+  ++m.users;
+  note_acquired(t, m.state, m.address(), m.between_processes());
 }
 
 template <typename... Arguments>
@@ -52,6 +70,11 @@ template <typename... Arguments>
   if (mine) return call_original(hook, m, arguments...);
   look_for_signals(t);
   if (take_plain(t, *m)) return 0;
+  if constexpr (sizeof...(Arguments) == 0)
+    if ((m->kind & Mutex::kAnyKind) == Mutex::kAdaptive) {
+      take_adaptive(t, *m);
+      return 0;
+    }
   return note(t, *m, call_original(hook, m, arguments...));
 }
 
@@ -62,7 +85,7 @@ namespace {
 /// recording, where the child got it.
 void let_go_of_parents(Thread& t, Mutex& m) {
   u32 last = load(state_of(m).last);
-  bool foreign = last && (last ^ t.me) >> 16 && !m.shared();
+  bool foreign = last && (last ^ t.me) >> 16 && !m.between_processes();
   if (foreign && (u32)m.owner != t.process->forked_by) store(m.lock, 0);
 }
 }  // namespace
@@ -73,7 +96,7 @@ int replay_lock(Thread& t, Mutex& m, const Due& due) {
     return (int)due.result;
   }
   let_go_of_parents(t, m);
-  take_in_order(t, state_of(m), m.address(), m.shared(), due, m.lock);
+  take_in_order(t, state_of(m), m.address(), m.between_processes(), due, m.lock);
   m.owner = (i32)t.tid;
   ++m.users;
   if (m.robust()) table_state(m.address()).holder = t.me;
@@ -93,7 +116,7 @@ int replay_unlock(Thread& t, Mutex& m) {
   --m.users;
   if (m.robust()) table_state(m.address()).holder = 0;
   __atomic_exchange_n(&m.lock, 0, __ATOMIC_SEQ_CST);
-  announce_release(state_of(m), m.address(), m.shared());
+  announce_release(state_of(m), m.address(), m.between_processes());
   return 0;
 }
 
@@ -103,7 +126,7 @@ void release_held(Thread& t) {
     s.holder = 0;
     auto& m = *(Mutex*)s.address;
     __atomic_exchange_n(&m.lock, 0, __ATOMIC_SEQ_CST);
-    announce_release(s, s.address, m.shared());
+    announce_release(s, s.address, m.between_processes());
   });
 }
 
@@ -111,7 +134,7 @@ extern "C" {
 
 /// From patch/fast_paths.S: it is locked, but another thread had it last.
 int runtime_handed_over(Mutex* m) {
-  note_acquired(current(), m->state, m->address(), m->shared());
+  note_acquired(current(), m->state, m->address(), m->between_processes());
   return 0;
 }
 /// It is unlocked, and in replay somebody waits for a version.

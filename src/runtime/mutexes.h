@@ -18,7 +18,9 @@ struct Mutex {
                        kAnyKind = 0x7f;
   i32 type() const { return kind & kTypeMask; }
   bool plain() const { return !(kind & kAnyKind); }
+  /// glibc says it of all robust ones; but those have their state in a table of one process.
   bool shared() const { return kind & kShared; }
+  bool between_processes() const { return shared() && !robust(); }
   bool robust() const { return kind & kRobust; }
   u64 address() const { return (u64)this; }
 };

@@ -14,7 +14,8 @@ struct RwLock {
   i32 current_writer;
   i32 is_shared;
   ObjectState order;     ///< who wrote, if that was the last access, and who waits; its version is glibc's, and not looked at
-  u32 flags, filler;
+  u32 flags;
+  u32 process;           ///< whose accesses these are
 
   bool shared() const { return is_shared; }
   u64 address() const { return (u64)this; }
@@ -27,13 +28,30 @@ u64 read_key(const RwLock& l) { return l.address() + 1; }
 
 u64& known_writes(Thread& t, RwLock& l) { return cached_version(t, read_key(l)); }
 
+/// In replay the words that say who has it are our own; the child of a fork has what the thread had that made it, and nothing else.
+void begin_anew(Thread& t, RwLock& l) {
+  bool kept = l.current_writer && (u32)l.current_writer == t.process->forked_by;
+  l.version = l.writes = l.order.last = l.order.waiters = 0;
+  if (!g.replay) return;
+  l.readers = (l.readers & (kWriting - 1)) | (kept ? kWriting : 0);
+  l.current_writer = kept ? (i32)t.tid : 0;
+}
+
 void refresh(Thread& t, RwLock& l) {
-  if (!l.order.last || !((l.order.last ^ t.me) >> 16) || l.shared()) return;
-  l.version = l.writes = 0;
-  l.order.last = 0;
+  constexpr u32 kBusy = ~0u;
+  u32 mine = t.me >> 16;
+  for (;;) {
+    u32 process = load(l.process);
+    if (process == mine || l.shared()) return;
+    if (process == kBusy || !swap_if(l.process, process, kBusy)) continue;
+    if (process) begin_anew(t, l);
+    store(l.process, mine);
+    return;
+  }
 }
 
 void note_read(Thread& t, RwLock& l) {
+  refresh(t, l);
   u32 writes = load(l.writes);
   add(l.version, 1u);
   if (load(l.order.last)) store(l.order.last, 0u);
@@ -66,6 +84,7 @@ int replay_read(Thread& t, RwLock& l) {
     count_operation(t);
     return (int)due.result;
   }
+  refresh(t, l);
   u64 wanted = known_writes(t, l) - 1;
   wait(t, l, wanted, [&] {
     u32 writes = load(l.writes);
@@ -170,21 +189,23 @@ int hook_pthread_rwlock_tryrdlock(RwLock* l) {
 int hook_pthread_rwlock_unlock(RwLock* l) {
   Thread& t = current();
   if (!g.replay || !is_ordered(t, l->shared())) return call_original(Hook::pthread_rwlock_unlock, l);
+  refresh(t, *l);
   bool wrote = load(l->readers) & kWriting && l->current_writer == (i32)t.tid;
   if (wrote) l->current_writer = 0;
-  add(l->readers, -(wrote ? kWriting : kReader));
+  // Else its reader is the thread that made this process.
+  if (wrote || load(l->readers) >= kReader) add(l->readers, -(wrote ? kWriting : kReader));
   announce(l->order, l->address(), l->shared());
   return 0;
 }
 
 int hook_pthread_rwlock_init(RwLock* l, void* attributes) {
   int result = call_original(Hook::pthread_rwlock_init, l, attributes);
-  l->version = l->writes = l->order.last = l->order.waiters = 0;
+  l->version = l->writes = l->order.last = l->order.waiters = l->process = 0;
   return result;
 }
 
 int hook_pthread_rwlock_destroy(RwLock* l) {
-  l->version = l->writes = l->order.last = 0;
+  l->version = l->writes = l->order.last = l->process = 0;
   return 0;
 }
 

@@ -154,6 +154,8 @@ int spin_natively(int* lock, bool waits) {
     count_operation(t);
     return (int)due.result;
   }
+  u32 last = load(s.last);
+  if (last && (last ^ t.me) >> 16) store(s.held, 0u);  // a thread of the parent had it
   take_in_order(t, s, (u64)lock, false, due, s.held);
   return 0;
 }
