@@ -54,6 +54,7 @@ bool map_stack(Thread& t, u64 address, u64 size) {
 /// recorded.
 u64 detached[4096];
 u32 detached_end;  ///< none behind this
+u8 times_left[kCreators * kStacksPerThread];  ///< how often each stack was used again: who comes next for it must be the same
 
 bool is_own_stack(u64 thread) {
   return thread >= kStacksBase && thread < kStacksBase + kCreators * kStacksPerThread * kStackRoom;
@@ -76,12 +77,20 @@ bool has_left(u64 thread) {
   return read_memory(tid, thread + kTidOffset) && !tid;
 }
 
-/// 1 + the index of a stack that was left; of that one, if it is not 0.
+/// How often it was used again, and 1 + its index.
+long name_of(u32 index) { return (long)load(times_left[index]) << 32 | (index + 1); }
+constexpr u64 kIndexMask = 0xffffffff;
+
+/// The name of a stack that was left; of that one, if it is not 0.
 long take_left(long wanted) {
   for (u32 i = 0, end = load(detached_end); i < end; ++i) {
     u64 thread = load(detached[i]);
-    if (!thread || (wanted && index_of(thread) + 1 != wanted)) continue;
-    if (has_left(thread) && swap_if(detached[i], thread, u64{0})) return index_of(thread) + 1;
+    if (!thread) continue;
+    long name = name_of(index_of(thread));
+    if ((wanted && name != wanted) || !has_left(thread) || !swap_if(detached[i], thread, u64{0})) continue;
+    name = name_of(index_of(thread));  // it may have come and gone meanwhile
+    store(times_left[index_of(thread)], (u8)(load(times_left[index_of(thread)]) + 1));
+    return name;
   }
   return 0;
 }
@@ -106,7 +115,7 @@ void give_stack(Thread& t, Attributes& a) {
   if (size + kGuard > kStackRoom) return;
   u64 index;
   if (t.stacks_free) index = t.free_stacks[--t.stacks_free];
-  else if (long left = repeat_left(t)) index = (u64)left - 1;
+  else if (long left = repeat_left(t)) index = ((u64)left & kIndexMask) - 1;
   else if (t.stacks_given < kStacksPerThread && t.number < kCreators) index = t.number * kStacksPerThread + t.stacks_given++;
   else return;
   u64 base = kStacksBase + index * kStackRoom;

@@ -1,5 +1,4 @@
-// Threads that use every kind of lock, at random as a seed says: mutexes of all types, reader-writer locks, conditions with time limits,
-// semaphores, barriers, what is done once, keys, threads that come and go, forks. What they see goes into a number.
+// Threads that use every kind of lock, at random as a seed says, and come and go, and fork; what they see goes into a number.
 // e2e: varies parallel args=1
 #include <pthread.h>
 #include <semaphore.h>
