@@ -118,6 +118,9 @@ void give_stack(Thread& t, Attributes& a) {
   else if (long left = repeat_left(t)) index = ((u64)left & kIndexMask) - 1;
   else if (t.stacks_given < kStacksPerThread && t.number < kCreators) index = t.number * kStacksPerThread + t.stacks_given++;
   else return;
+  // The child of a fork may run on one that its parent gave to the thread which made it.
+  u64 here = (u64)__builtin_frame_address(0);
+  if (is_own_stack(here) && index == index_of(here)) return give_stack(t, a);
   u64 base = kStacksBase + index * kStackRoom;
   sys(__NR_munmap, base, kStackRoom);  // of a process before us, if we are its fork
   if (!map_stack(t, base + kGuard, size)) return;
