@@ -10,11 +10,22 @@ namespace {
 constexpr u64 kComparedFlags = 0xcd5;  // arithmetic and direction flags
 constexpr i64 kPatience = 50'000'000;  // ns without a call
 
+constexpr u64 kLong = 100'000'000, kShort = 20'000'000;  // ticks: some 40 and 8 milliseconds
+
 /// Record: whether it makes sense to stop the thread. Others who wait for their turn have to be patient if the last time took
 /// long, so that a program of computing threads does not spend its time being surveyed.
 bool is_wanted(Thread& t) {
   if (load(t.signals.captured) & ~t.signals.mask) return true;
-  return t.process->serial && load(g.stage.group(t.process->group).waiters) && ticks() - t.slice_start >= t.async.rest;
+  if (!t.process->serial || !load(group_of(t).waiters)) return false;
+  return ticks() - t.slice_start >= (t.async.quick ? max(t.async.cost, kShort) : max(t.async.rest, kLong));
+}
+
+/// If the others did not compute for long, the thread gives them the turn sooner next time.
+void end_slice_here(Thread& t) {
+  u64 before = ticks();
+  t.yields = true;
+  end_slice(t);
+  t.async.quick = ticks() - before < kShort;
 }
 
 [[noreturn]] void on_end_stack() { end_of_log(current()); }
@@ -67,8 +78,7 @@ void on_async_stack() {
       log.check();
       ++log.event_count;
       log.commit();
-      t.yields = true;
-      end_slice(t);
+      end_slice_here(t);
       deliver_signals(t, frame);
     }
     runtime_leave(&frame);

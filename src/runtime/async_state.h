@@ -28,6 +28,7 @@ struct AsyncState {
   bool surveying;         ///< the trap flag is set
   u64 cost;               ///< of the last survey, in ticks,
   u64 rest;               ///< and how long the thread may then keep the turn undisturbed
+  bool quick;             ///< the others gave the turn back soon
   // replay
   bool armed, stepping;
   u32 misses;

@@ -40,7 +40,7 @@ bool get_turn(Thread& t) {
     u32 owner = load(group.owner);
     if (!owner) continue;
     add(group.waiters, 1);
-    Timespec wait{0, 50'000'000};
+    Timespec wait{0, 10'000'000};
     long result = futex_wait(group.owner, owner, &wait);
     add(group.waiters, -1);
     if (result != -ETIMEDOUT || load(group.owner) != owner) continue;

@@ -1,5 +1,5 @@
 // mlockall: its errors, and that there is still memory afterwards.
-// e2e: stable parallel
+// e2e: stable
 #include <sys/mman.h>
 #include <sys/resource.h>
 

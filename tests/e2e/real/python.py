@@ -1,4 +1,4 @@
-"""python3: asyncio, threads and subprocesses in one program; and a forking pool."""
+"""python3: asyncio, threads and subprocesses in one program; a forking pool; threads that compute."""
 
 ASYNCIO = '''
 import asyncio, hashlib, os, random, subprocess, sys, threading, time
@@ -75,3 +75,39 @@ def test_python_asyncio(context):
 def test_python_multiprocessing(context):
     """A pool of three forked workers with its queues, semaphores and threads."""
     context.exact(["/usr/bin/python3", "pool.py"], prepare=lambda: context.write("pool.py", POOL), status=0, timeout=60)
+
+
+COMPUTING = """
+import os, threading
+
+stop = False
+counts = []
+
+def compute():
+    count = 0
+    while not stop:
+        count += 1
+    counts.append(count)
+
+def echo():
+    while data := os.read(there[0], 1):
+        os.write(back[1], data)
+
+there, back = os.pipe(), os.pipe()
+threads = [threading.Thread(target=run) for run in (compute, compute, echo)]
+for thread in threads:
+    thread.start()
+for i in range(10):
+    os.write(there[1], b"x")
+    os.read(back[0], 1)
+os.close(there[1])
+stop = True
+for thread in threads:
+    thread.join()
+print(counts)
+"""
+
+
+def test_python_computing(context):
+    """Two threads that compute without a call have the interpreter's lock, two others hand bytes to each other."""
+    context.exact(["/usr/bin/python3", "compute.py"], prepare=lambda: context.write("compute.py", COMPUTING), status=0, timeout=60)
