@@ -7,7 +7,7 @@
 namespace pastcone::runtime {
 namespace {
 
-constexpr u32 kMostMisses = 400'000;  // a few seconds
+constexpr u32 kMostMisses = 4'000'000;  // some ten seconds
 
 bool matches(const Frame& frame, const AsyncPoint& point) {
   u64 now[18];
