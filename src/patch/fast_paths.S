@@ -22,6 +22,8 @@ pastcone_fast_lock:
         mov     %gs:THREAD_ME, %r9d
         cmp     $COUNTS_RECORD, %esi
         je      2f
+        cmp     $COUNTS_PENDING, %esi
+        je      1f
         cmp     %r9d, 32(%rdi)          # in replay nobody can take it now but who had it last
         jne     1f
 2:      xor     %eax, %eax
@@ -31,14 +33,31 @@ pastcone_fast_lock:
         mov     %gs:THREAD_TID, %eax
         mov     %eax, 8(%rdi)
         incl    12(%rdi)
-        cmp     %r9d, 32(%rdi)
+        mov     32(%rdi), %eax
+        cmp     %r9d, %eax
         jne     3f
         inc     %r8
         incq    24(%rdi)
         mov     %r8, (%rcx)
         xor     %eax, %eax
         ret
-3:      movabs  $HANDED_OVER_SLOT, %r11
+        # Others wait for this lock: only what has to be known is kept, and written down when it is free again.
+3:      test    %eax, %eax
+        je      4f
+        xor     %r9d, %eax
+        shr     $16, %eax
+        jne     5f                      # of another process
+4:      mov     24(%rdi), %rax
+        mov     %r8, 16(%rcx)
+        inc     %rax
+        mov     %rdi, %gs:THREAD_PENDING
+        mov     %rax, 8(%rcx)
+        mov     %rax, 24(%rdi)
+        mov     %r9d, 32(%rdi)
+        movb    $COUNTS_PENDING, %gs:THREAD_COUNTS
+        xor     %eax, %eax
+        ret
+5:      movabs  $HANDED_OVER_SLOT, %r11
         jmp     *(%r11)
 1:
 pastcone_fast_lock_end:
@@ -48,21 +67,30 @@ pastcone_fast_lock_end:
 pastcone_fast_unlock:
         testl   $0xff, 16(%rdi)
         jne     1f
-        cmpb    $0, %gs:THREAD_COUNTS
+        movzbl  %gs:THREAD_COUNTS, %esi
+        test    %esi, %esi
         je      1f
         movl    $0, 8(%rdi)
         decl    12(%rdi)
         xor     %eax, %eax
-        xchg    %eax, (%rdi)
+        xchg    %eax, (%rdi)            # from here on its memory may be another core's
         cmp     $1, %eax
         jg      2f
-        mov     36(%rdi), %eax
-        test    %eax, %eax
+        cmp     $COUNTS_RECORD, %esi
         jne     3f
+        xor     %eax, %eax
         ret
 2:      movabs  $WAKE_SLOT, %r11
         jmp     *(%r11)
-3:      movabs  $ANNOUNCE_SLOT, %r11
+3:      cmp     $COUNTS_PENDING, %esi
+        je      5f
+        mov     36(%rdi), %eax
+        test    %eax, %eax
+        jne     4f
+        ret
+4:      movabs  $ANNOUNCE_SLOT, %r11
+        jmp     *(%r11)
+5:      movabs  $SETTLE_SLOT, %r11
         jmp     *(%r11)
 1:
 pastcone_fast_unlock_end:

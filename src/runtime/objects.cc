@@ -14,15 +14,15 @@ bool make_room(Thread& t) {
   Log& log = t.log;
   if (log.off) return false;
   if (log.locks.open && log.locks.at + kEntryRoom <= log.locks.end) return true;
-  u64 operations = *t.operations;
+  u64 state[3] = {t.operations[0], t.operations[1], t.operations[2]};
   close_chunk(log.locks, false);
   if (!open_chunk(t, log.locks, format::Stream::kLocks, log.event_count)) {
     log.off = true;
-    t.operations = &t.own_operations;
+    t.operations = t.own_operations;
     return false;
   }
-  header_of(log.locks).operations = operations;
   t.operations = &header_of(log.locks).operations;
+  memcpy(t.operations, state, sizeof state);
   return true;
 }
 
@@ -48,9 +48,13 @@ void look_ahead(Thread& t) {
   Window& w = t.log.locks;
   t.entry_at = w.at;
   if (w.at >= w.end) {
+    // The recording was cut off when a lock had been taken, and its entry not been written.
+    auto& slot = slot_of(t);
+    bool pending = slot.pending_version && t.all_operations == slot.operations && !(t.read_entry && t.last_entry == slot.operations);
     t.entry_kind = EntryKind::kAcquired;
     t.next_entry = t.all_operations;
-    t.has_entry = false;
+    t.has_entry = t.at_pending = pending;
+    t.all_operations += pending;
     return;
   }
   u64 head = read(w);
@@ -75,7 +79,7 @@ void open_lock_stream(Thread& t) {
 
 void resume_lock_stream(Thread& t) {
   t.me = t.process->number << 16 | (t.number & 0xffff);
-  t.operations = g.replay ? &slot_of(t).operations_done : &t.own_operations;
+  t.operations = g.replay ? &slot_of(t).operations_done : t.own_operations;
   *t.operations = t.log.operations;
   t.last_entry = t.log.last_entry;
   t.next_entry = ~u64{0};
@@ -95,6 +99,18 @@ void hand_over_lock_stream(Thread& t, Log& log) {
   log.operations = t.operations ? *t.operations : 0;
   log.last_entry = t.last_entry;
   if (g.replay) log.locks.at = t.entry_at;
+}
+
+void settle_now(Thread& t) {
+  u64 address = t.pending, version = t.operations[1] - 1;
+  t.pending = 0;
+  if (!write_short_entry(t, address, version)) write_entry(t, EntryKind::kAcquired, address, version, 0);
+  count_operation(t);
+  t.operations[1] = 0;
+  // The fast path may be used again, unless a signal has come. One instruction, as it may come just now.
+  u8 before = COUNTS_PENDING;
+  asm volatile("cmpxchgb %2, %1" : "+a"(before), "+m"(t.counts) : "q"((u8)COUNTS_RECORD) : "cc", "memory");
+  if (load(t.interrupt)) t.counts = 0;
 }
 
 void let_signals_in(Thread& t) {
@@ -128,6 +144,7 @@ void begin_anew(Thread& t, ObjectState& s) {
 }
 
 void write_entry(Thread& t, EntryKind kind, u64 address, u64 version, long result) {
+  settle(t);
   if (!make_room(t)) return;
   Window& w = t.log.locks;
   u64 operation = *t.operations;
@@ -148,6 +165,7 @@ void write_entry(Thread& t, EntryKind kind, u64 address, u64 version, long resul
 }
 
 void note_acquired(Thread& t, ObjectState& s, u64 address, bool shared, long result) {
+  settle(t);
   refresh(t, s, shared);
   u64 version = s.version++;
   write_entry(t, EntryKind::kBoth, address, s.last == t.me ? ~u64{0} : version, result);
@@ -189,6 +207,13 @@ Due next_operation_unsignalled(Thread& t, u64 address) {
   Window& w = t.log.locks;
   Due due{false, t.entry_kind, 0, false, 0};
   t.last_entry = t.next_entry;
+  t.read_entry = true;
+  if (t.at_pending) {
+    due.ordered = true;
+    due.version = slot_of(t).pending_version - 1;
+    look_ahead(t);
+    return due;
+  }
   if (due.kind != EntryKind::kAcquired) {
     due.result = (long)unzigzag(read(w));
   }

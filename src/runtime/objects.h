@@ -63,8 +63,16 @@ inline void look_for_signals(Thread& t) {
   if (load(t.interrupt) | !t.counts) [[unlikely]] let_signals_in(t);
 }
 
+/// Record: while a lock that others may wait for is held, only its version is kept, in the chunk, after the number of operations. The
+/// entry is written when it has been given back, or before anything else is written down.
+void settle_now(Thread& t);
+inline void settle(Thread& t) {
+  if (t.pending) [[unlikely]] settle_now(t);
+}
+
 /// Whether patch/fast_paths.S may be used; not if a signal is due inside the next operation.
 inline void allow_fast_path(Thread& t) {
+  settle(t);
   bool signal = g.replay && t.log.peek() == Op::kInside;
   t.counts = !t.process->several || signal || is_indexed() ? 0 : g.replay ? COUNTS_REPLAY : COUNTS_RECORD;
 }
@@ -100,8 +108,12 @@ inline bool write_short_entry(Thread& t, u64 address, u64 version) {
   return true;
 }
 /// The operation went as predicted.
-inline void count_operation(Thread& t) { ++*t.operations; }
+inline void count_operation(Thread& t) {
+  settle(t);
+  ++*t.operations;
+}
 inline void note_acquired(Thread& t, ObjectState& s, u64 address, bool shared) {
+  settle(t);
   refresh(t, s, shared);
   u64 version = s.version++;
   if (s.last != t.me) {

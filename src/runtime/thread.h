@@ -81,6 +81,7 @@ struct Thread {
   u8 counts;              ///< its plain mutexes are ordered, and the fast path may be taken: 0 or COUNTS_…
   u64* operations;        ///< in parallel mode: how many ordered operations there were
   u64 next_entry;         ///< replay: the operation that has the next entry; record: none
+  u64 pending;            ///< record: the lock that was taken by an operation whose entry is still to be written; see objects.h
   u32 number;             ///< p3.2 is 2
   Process* process;
   Frame* frame;           ///< the program's registers, while the runtime has the thread; else none
@@ -112,7 +113,9 @@ struct Thread {
   // In parallel mode; see objects.h.
   EntryKind entry_kind;   ///< replay: of the next entry
   bool has_entry;         ///< replay: there is one
-  u64 own_operations;     ///< record, if there is no lock stream: counted here
+  bool at_pending;        ///< which is not in the stream
+  bool read_entry;        ///< replay: there was one
+  u64 own_operations[3];  ///< record, if there is no lock stream: counted here
   u64 last_entry;         ///< the operation that had the last one
   u64 all_operations;     ///< replay: how many there are
   u64 entry_at;           ///< replay: where the next entry begins
@@ -146,6 +149,7 @@ static_assert(offsetof(Thread, user_rsp) == THREAD_USER_RSP);
 static_assert(offsetof(Thread, stack_top) == THREAD_STACK_TOP);
 static_assert(offsetof(Thread, interrupt) == THREAD_INTERRUPT);
 static_assert(offsetof(Thread, tid) == THREAD_TID && offsetof(Thread, me) == THREAD_ME);
+static_assert(offsetof(Thread, pending) == THREAD_PENDING);
 static_assert(offsetof(Thread, next_entry) == THREAD_NEXT_ENTRY);
 static_assert(offsetof(Thread, counts) == THREAD_COUNTS && offsetof(Thread, operations) == THREAD_OPERATIONS);
 static_assert(sizeof(Thread) < kSlotSize - kSlotThread);

@@ -74,6 +74,22 @@ def test_kill_anything(context):
         shutil.rmtree(recording, ignore_errors=True)
 
 
+def test_kill_locks(context):
+    """kill -9 of threads in parallel mode that do hardly anything but take locks: of all, or of all but the recorder."""
+    for number in range(context.rounds(6, 100)):
+        recording = context.path(f"killed{number}")
+        locks = context.random.choice("128")
+        running = context.start_record(recording, [context.program("parallel_lock_hammer"), locks], ["--threads=parallel"])
+        moment = context.random.uniform(0.03, 0.4)
+        time.sleep(moment)
+        kill_some(context, ("all", "program")[number % 2], running.process.pid)
+        try:
+            expect_replays(context, recording, running.finish(60).stdout)
+        except Failure as failure:
+            raise Failure(f"killed after {moment:.3f} s with {locks} locks, {recording}: {failure}") from None
+        shutil.rmtree(recording, ignore_errors=True)
+
+
 def test_kill_server(context):
     """kill -9 of redis-server only; the script sees it and the recording is complete."""
     recording = context.path("killed")
