@@ -164,7 +164,8 @@ void deliver_signals(Thread& t, Frame& frame) {
       SignalInfo info;
       if (!read_signal(t, signal, info)) end_of_log(t);
       settle_restart(frame, t.process->actions.of[signal].flags);
-      if (!is_cancel_put_off(signal)) enter_handler(t, frame, signal, info, nullptr);
+      if (signal == kCancelSignal && info.pad == kPutOff) note_cancel();
+      else enter_handler(t, frame, signal, info, nullptr);
     }
     if (is_restart((long)frame.rax)) settle_restart(frame, kRestartFlag);
     return;
@@ -188,8 +189,11 @@ void deliver_signals(Thread& t, Frame& frame) {
       continue;
     }
     settle_restart(frame, action.flags);
+    bool put_off = signal == kCancelSignal && is_cancel_put_off(t);
+    if (put_off) info.pad = kPutOff;
     record_signal(t, Op::kSignal, signal, info);
-    if (!is_cancel_put_off(signal)) enter_handler(t, frame, signal, info, nullptr);
+    if (put_off) note_cancel();
+    else enter_handler(t, frame, signal, info, nullptr);
   }
   sync_kernel_mask(t);
   if (is_restart((long)frame.rax)) settle_restart(frame, kRestartFlag);

@@ -41,7 +41,6 @@ namespace {
 // In glibc's struct pthread: the thread's number, and in another word bits that say whether it is cancelled, and how it may be.
 constexpr u32 kTidOffset = 0x2d0 / 4;
 constexpr u32 kDisabled = 1, kAsynchronous = 2, kCancelBits = 4 | 8;
-constexpr int kCancelSignal = 32;
 u32 cancel_offset;
 
 u32* own_struct() {
@@ -91,12 +90,14 @@ extern "C" int hook_pthread_cancel(u32* thread) {
   return 0;
 }
 
-bool is_cancel_put_off(int signal) {
-  if (signal != kCancelSignal || !current().process->parallel || !cancel_offset) return false;
-  u32& word = own_struct()[cancel_offset];
-  if (!(load(word) & kDisabled)) return false;
-  __atomic_fetch_or(&word, kCancelBits, __ATOMIC_ACQ_REL);
-  return true;
+bool is_cancel_put_off(Thread& t) {
+  if (!t.process->parallel || !cancel_offset) return false;
+  u32 word = load(own_struct()[cancel_offset]);
+  return (word & kDisabled) || !(word & kAsynchronous);
+}
+
+void note_cancel() {
+  if (cancel_offset) __atomic_fetch_or(own_struct() + cancel_offset, kCancelBits, __ATOMIC_ACQ_REL);
 }
 
 Cancellable::Cancellable() : word_(cancel_offset ? own_struct() + cancel_offset : nullptr) {

@@ -45,8 +45,11 @@ void let_cancel(Thread& t, void (*cleanup)(void*), void* argument);
 
 /// Before there are several threads: finds out where glibc keeps what cancels a thread.
 void find_cancel_word();
-/// A signal is due. Whether it is to cancel this thread, which does not want that now: then it has been noted, and no handler runs.
-bool is_cancel_put_off(int signal);
+/// By which threads are cancelled. Record: whether the handler would only note it, for later: then note_cancel does that, in both
+/// modes, as replay need not be at just the same place inside a hooked function.
+inline constexpr int kCancelSignal = 32, kPutOff = 1;
+bool is_cancel_put_off(Thread& t);
+void note_cancel();
 
 /// Calls a function of the program; if it is left by an exception or the thread's end, t.unwound is called first.
 extern "C" void runtime_call_guarded(void (*function)());
