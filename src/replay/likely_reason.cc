@@ -37,6 +37,10 @@ std::string unrecorded_input(const Facts& facts) {
   if (facts.has_threads) {
     return "an input that pastcone does not record, or a race between threads that it does not order";
   }
+  if (facts.parallel) {
+    return "an input that pastcone does not record, or what other threads of its parent changed while it was "
+           "forked: record again without --threads=parallel";
+  }
   return "an input that pastcone does not record";
 }
 

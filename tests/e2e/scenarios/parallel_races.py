@@ -33,3 +33,8 @@ def test_limit_parallel_atomics(context):
     """A queue and a spinlock made of atomic variables: the same."""
     expect_found(context, "thread_lockfree_queue", rb"order [0-9a-f]{8}, waits \d+\n")
     expect_found(context, "thread_spinlock", rb"sums 6000 6000, who had each hundredth: [abc]{60}\n")
+
+
+def test_limit_parallel_fork_copy(context):
+    """A child that uses what another thread changed while it was made, without taking the lock around its fork: the same."""
+    expect_found(context, "parallel_fork_copy", rb"(\d+\n){5}")
