@@ -147,7 +147,8 @@ Result<FileEntry> FileKeeper::examine(uint32_t id, int fd, const Path& path, boo
   entry.path = path.native();
   entry.size = static_cast<uint64_t>(info.st_size);
   entry.mtime_ns = to_ns(info.st_mtim);
-  if (!belongs_to_system(path, info) && (entry.size <= kCopyLimit || code)) {
+  bool large = entry.size > kCopyLimit || (entry.size >= stage::kLargeFile && (info.st_mode & 0222) == 0);
+  if (!belongs_to_system(path, info) && (!large || code)) {
     auto kept = keep(id, fd, path);
     if (kept) {
       entry.hash = to_hex(kept->hash);

@@ -8,8 +8,8 @@ namespace pastcone::runtime {
 
 /// Record: the id of an open regular file, 0 if it cannot be kept. Waits for the recorder.
 u32 file_id(int fd, bool code);
-/// Record: worth keeping by reference when read: it belongs to the system, so it will be there.
-bool is_system_file(int fd);
+/// Record: worth keeping by reference when read: it belongs to the system, or it is large and nobody may write to it.
+bool is_unchanging(int fd);
 /// Both modes: opens the file (replay) or its patched copy (either), or -errno. Close it after use.
 int open_file(u32 id);
 int open_patched(u32 id);

@@ -100,7 +100,7 @@ u32 referenced_file(i64 number, Fd& fd) {
   if (fd.kind != FdKind::kFile || (fd.flags & kFdWritable)) return 0;
   if (!(fd.flags & kFdAsked)) {
     fd.flags |= kFdAsked;
-    fd.object = is_zero_device((int)number) ? kZeros : is_system_file((int)number) ? file_id((int)number, false) : 0;
+    fd.object = is_zero_device((int)number) ? kZeros : is_unchanging((int)number) ? file_id((int)number, false) : 0;
     set_fd_raw(number, fd);
   }
   return fd.object;
