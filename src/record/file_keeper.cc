@@ -12,6 +12,7 @@
 #include <string_view>
 #include <utility>
 
+#include "pastcone/record/new_recording.h"
 #include "pastcone/trace/file_names.h"
 
 namespace pastcone::record {
@@ -76,12 +77,16 @@ FileKeeper::FileKeeper(const SharedStage& stage, const Path& recording, const Pa
       patches_(std::move(patches)),
       patch_(patch),
       table_(std::move(table)),
-      breathe_(std::move(breathe)) {}
+      breathe_(std::move(breathe)),
+      started_ns_(now_ns()),
+      leases_(stage.header().activity) {}
 
 bool FileKeeper::serve() {
+  std::vector<uint32_t> wanted = leases_.wanted();
+  for (uint32_t id : wanted) give_up(id);
   uint32_t requests = load(stage_.header().file_requests);
-  if (std::exchange(seen_requests_, requests) == requests) return false;
-  bool served = false;
+  bool served = !wanted.empty();
+  if (std::exchange(seen_requests_, requests) == requests) return served;
   for (uint32_t id : requested()) {
     answer(id, stage_.view().file(id));
     served = true;
@@ -114,13 +119,13 @@ std::vector<uint32_t> FileKeeper::requested() const {
 void FileKeeper::answer(uint32_t id, FileSlot& slot) {
   Result<FileEntry> entry = describe(id, slot);
   if (!entry) note_trouble(entry.error());
-  if (entry) {
-    // In the table before anybody can refer to it.
-    if (Status written = table_.append(*entry); !written) note_trouble(written.error());
+  if (entry && entry->id != 0) {
+    write(*entry);  // before anybody can refer to it
     slot.patched = 0;
     std::from_chars(entry->patched.data(), entry->patched.data() + entry->patched.size(), slot.patched, 16);
+    bool steady = !entry->kept || leases_.held().contains(id);
     slot.given = (entry->kept ? stage::kFileKept : stage::kFileReference) |
-                 (slot.patched != 0 ? stage::kFilePatched : 0);
+                 (steady ? stage::kFileSteady : 0) | (slot.patched != 0 ? stage::kFilePatched : 0);
   }
   store(slot.state, static_cast<uint32_t>(FileState::kReady));
   bump_and_wake(slot.futex);
@@ -131,47 +136,99 @@ Result<FileEntry> FileKeeper::describe(uint32_t id, const FileSlot& slot) {
   bool code = (slot.wanted & stage::kWantCode) != 0;
   auto known = entries_.find(id);  // asked for before, and now for its code
   if (known == entries_.end()) {
-    known = entries_.emplace(id, TRY(examine(id, file.fd.get(), file.path, code))).first;
+    FileEntry entry = TRY(examine(id, file.fd.get(), file.path, slot.wanted));
+    if (entry.id == 0) return entry;
+    known = entries_.emplace(id, std::move(entry)).first;
   }
   FileEntry& entry = known->second;
+  if (code && leases_.held().contains(id) && !entry.kept) {  // programs are rebuilt
+    if (Status kept = keep(entry, file.fd.get()); !kept) note_trouble(kept.error());
+  }
   if (code && patch_ && entry.patched.empty()) add_patched(file.fd.get(), entry);
   return entry;
 }
 
-Result<FileEntry> FileKeeper::examine(uint32_t id, int fd, const Path& path, bool code) {
+/// An entry without an id: it is only read, and that has to be stored.
+Result<FileEntry> FileKeeper::examine(uint32_t id, int fd, const Path& path, uint32_t wanted) {
   struct stat info {};
   if (fstat(fd, &info) != 0) return fail("cannot read {}: {}", path.native(), errno_message(errno));
   if (!S_ISREG(info.st_mode)) return fail("cannot keep {}: it is not a regular file", path.native());
   FileEntry entry;
-  entry.id = id;
   entry.path = path.native();
   entry.size = static_cast<uint64_t>(info.st_size);
   entry.mtime_ns = to_ns(info.st_mtim);
-  bool large = entry.size > kCopyLimit || (entry.size >= stage::kLargeFile && (info.st_mode & 0222) == 0);
-  if (!belongs_to_system(path, info) && (!large || code)) {
-    auto kept = keep(id, fd, path);
-    if (kept) {
-      entry.hash = to_hex(kept->hash);
-      entry.size = kept->size;
-      entry.kept = fmt::format("{}/{}", kFilesFolder, id);
-      return entry;
-    }
+  bool code = (wanted & stage::kWantCode) != 0, system = belongs_to_system(path, info);
+  // What the run itself has made may be gone tomorrow.
+  bool lasting = entry.size >= stage::kLargeFile && to_ns(info.st_ctim) < started_ns_;
+  if (!system && !code && lasting && leases_.take(id, fd)) {
+    entry.id = id;
+    return entry;  // its hash is of interest at the end
+  }
+  if (!system && (wanted & (stage::kWantCode | stage::kWantData)) == 0) return entry;
+  entry.id = id;
+  if (!system && (entry.size <= kCopyLimit || code)) {
+    Status kept = keep(entry, fd);
+    if (kept) return entry;
     note_trouble(kept.error());  // a full disk; replay then needs the file itself
   }
   entry.hash = to_hex(TRY(hash_of(fd, path, info)));
   return entry;
 }
 
-Result<Digest> FileKeeper::keep(uint32_t id, int fd, const Path& path) {
-  Path copy = directory_ / kFilesFolder / std::to_string(id);
+Status FileKeeper::keep(FileEntry& entry, int fd) {
+  std::string name = fmt::format("{}/{}", kFilesFolder, entry.id);
+  Path copy = directory_ / name;
   UniqueFd to = TRY(open_file(copy, O_RDWR | O_CREAT | O_TRUNC));
-  auto digest = copy_file(fd, to.get(), path, breathe_);
+  auto digest = copy_file(fd, to.get(), entry.path, breathe_);
   if (!digest) {
     unlink(copy.c_str());
-    return digest;
+    return tl::unexpected(digest.error());
   }
+  entry.hash = to_hex(digest->hash);
+  entry.size = digest->size;
+  entry.kept = std::move(name);
   kept_bytes_ += digest->size;
-  return digest;
+  return {};
+}
+
+void FileKeeper::give_up(uint32_t id) {
+  FileEntry& entry = entries_.at(id);
+  FileSlot& slot = stage_.view().file(id);
+  if (!entry.kept) {
+    if (Status kept = keep(entry, leases_.held().at(id).fd.get()); !kept) note_trouble(kept.error());
+    write(entry);
+  }
+  store(slot.given, slot.given | stage::kFileChanged);
+  leases_.give_back(id);
+}
+
+void FileKeeper::finish() {
+  for (const auto& [id, held] : leases_.held()) {
+    FileEntry& entry = entries_.at(id);
+    if (entry.kept) continue;
+    if (Status done = conclude(entry, held); !done) note_trouble(done.error());
+    write(entry);
+  }
+  leases_.give_back_all();
+}
+
+Status FileKeeper::conclude(FileEntry& entry, const ReadLeases::Held& held) {
+  struct stat info {
+  }, named{};
+  if (fstat(held.fd.get(), &info) != 0) return fail("cannot read {}: {}", entry.path, errno_message(errno));
+  if (!held.sure && to_ns(info.st_mtim) != entry.mtime_ns) {
+    return fail("{} has changed while it was read: replay will need it as it was", entry.path);
+  }
+  entry.mtime_ns = to_ns(info.st_mtim);
+  bool has_name =
+      stat(entry.path.c_str(), &named) == 0 && named.st_dev == info.st_dev && named.st_ino == info.st_ino;
+  if (!has_name) return keep(entry, held.fd.get());
+  entry.hash = to_hex(TRY(hash_of(held.fd.get(), entry.path, info)));
+  return {};
+}
+
+void FileKeeper::write(const FileEntry& entry) {
+  if (Status written = table_.append(entry); !written) note_trouble(written.error());
 }
 
 Result<uint64_t> FileKeeper::hash_of(int fd, const Path& path, const struct stat& info) {

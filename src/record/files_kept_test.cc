@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <thread>
 
 #include "pastcone/record/digest.h"
 #include "pastcone/record/file_keeper.h"
@@ -118,7 +119,7 @@ TEST_F(FilesKept, RequestsAnywhereInTheTableAreAnswered) {
   UniqueFd mine = open("mine", O_RDONLY);
   unlink((directory_ / "mine").c_str());  // through the descriptor all the same
   UniqueFd system = open_file("/bin/true", O_RDONLY).value();
-  stage::FileSlot& first = request(stage, 1, mine.get(), 0);
+  stage::FileSlot& first = request(stage, 1, mine.get(), stage::kWantData);
   stage::FileSlot& last = request(stage, stage::kMaxFiles, system.get(), stage::kWantCode);
   stage::FileSlot& lost = request(stage, 20000, 999, 0);
   EXPECT_TRUE(keeper.serve());
@@ -131,7 +132,7 @@ TEST_F(FilesKept, RequestsAnywhereInTheTableAreAnswered) {
   EXPECT_EQ(read_file(directory_ / "files/1").value(), "contents");
   EXPECT_EQ(keeper.kept_bytes(), 8u);
   EXPECT_EQ(last.state, ready);
-  EXPECT_EQ(last.given & ~stage::kFilePatched, stage::kFileReference);
+  EXPECT_EQ(last.given & ~stage::kFilePatched, stage::kFileReference | stage::kFileSteady);
   EXPECT_EQ(lost.state, ready);  // the program goes on, without
   EXPECT_EQ(lost.given, 0u);
   EXPECT_FALSE(keeper.trouble().empty());
@@ -145,6 +146,64 @@ TEST_F(FilesKept, RequestsAnywhereInTheTableAreAnswered) {
   EXPECT_FALSE(table.find(stage::kMaxFiles)->kept);
 }
 
+TEST_F(FilesKept, ALargeFileIsCopiedWhenSomebodyWantsToChangeIt) {
+  std::string large(stage::kLargeFile, 'x');
+  ASSERT_TRUE(write_file_atomic(directory_ / "large", large));
+  auto stage = SharedStage::create(stage::Mode::kRecord, 0, directory_ / "cache/patched").value();
+  auto keeper =
+      FileKeeper::create(stage, directory_, PatchCache(directory_ / "cache/patched", {}), true, {}).value();
+  UniqueFd read = open("large", O_RDONLY);
+  stage::FileSlot& slot = request(stage, 7, read.get(), 0);
+  EXPECT_TRUE(keeper.serve());
+  EXPECT_EQ(slot.given, stage::kFileReference | stage::kFileSteady);
+  EXPECT_EQ(keeper.kept_bytes(), 0u);
+
+  std::thread writer([&] {
+    UniqueFd write = open("large", O_WRONLY | O_TRUNC);
+    EXPECT_TRUE(load(slot.given) & stage::kFileChanged);
+  });
+  while ((load(slot.given) & stage::kFileChanged) == 0) keeper.serve();
+  writer.join();
+  keeper.finish();
+  EXPECT_EQ(read_file(directory_ / "files/7").value(), large);
+  std::vector<std::string> damage;
+  EXPECT_EQ(FileTable::read(directory_, damage)->find(7)->kept, "files/7");
+  EXPECT_TRUE(keeper.trouble().empty());
+}
+
+TEST_F(FilesKept, ALargeFileIsReferredToAtTheEndIfItHasItsName) {
+  std::string large(stage::kLargeFile, 'y');
+  for (const char* name : {"stays", "goes", "written", "mapped"}) {
+    ASSERT_TRUE(write_file_atomic(directory_ / name, large));
+  }
+  UniqueFd writer = open("written", O_RDWR);
+  auto stage = SharedStage::create(stage::Mode::kRecord, 0, directory_ / "cache/patched").value();
+  auto keeper =
+      FileKeeper::create(stage, directory_, PatchCache(directory_ / "cache/patched", {}), true, {}).value();
+  UniqueFd stays = open("stays", O_RDONLY), goes = open("goes", O_RDONLY),
+           written = open("written", O_RDONLY), mapped = open("mapped", O_RDONLY);
+  request(stage, 1, stays.get(), 0);
+  request(stage, 2, goes.get(), 0);
+  stage::FileSlot& busy = request(stage, 3, written.get(), 0);
+  request(stage, 4, mapped.get(), 0);
+  keeper.serve();
+  EXPECT_EQ(busy.given, 0u);  // what is read of it has to be stored
+  request(stage, 3, written.get(), stage::kWantData);
+  request(stage, 4, mapped.get(), stage::kWantCode);
+  keeper.serve();
+  EXPECT_EQ(busy.given, stage::kFileKept);
+  ASSERT_TRUE(write_file_atomic(directory_ / "new", "new"));
+  ASSERT_EQ(rename((directory_ / "new").c_str(), (directory_ / "goes").c_str()), 0);
+  keeper.finish();
+
+  std::vector<std::string> damage;
+  FileTable table = FileTable::read(directory_, damage).value();
+  for (uint32_t id : {1u, 2u, 3u, 4u}) EXPECT_EQ(table.find(id)->hash, to_hex(xxh64(as_bytes(large)))) << id;
+  EXPECT_FALSE(table.find(1)->kept);
+  for (uint32_t id : {2u, 3u, 4u}) EXPECT_TRUE(table.find(id)->kept) << id;
+  EXPECT_EQ(read_file(directory_ / "files/2").value(), large);
+}
+
 TEST_F(FilesKept, CodeGetsAPatchedCopyAlsoWhenAskedLater) {
   auto stage = SharedStage::create(stage::Mode::kRecord, 0, directory_ / "cache/patched").value();
   auto keeper =
@@ -155,7 +214,7 @@ TEST_F(FilesKept, CodeGetsAPatchedCopyAlsoWhenAskedLater) {
   EXPECT_EQ(slot.patched, 0u);
   request(stage, 5, libc.get(), stage::kWantCode);
   keeper.serve();
-  EXPECT_EQ(slot.given, stage::kFileReference | stage::kFilePatched);
+  EXPECT_EQ(slot.given, stage::kFileReference | stage::kFileSteady | stage::kFilePatched);
   EXPECT_EQ(access((directory_ / "cache/patched" / to_hex(slot.patched)).c_str(), R_OK), 0);
   std::vector<std::string> damage;
   EXPECT_EQ(FileTable::read(directory_, damage)->find(5)->patched, to_hex(slot.patched));

@@ -57,6 +57,7 @@ void Service::stop() {
   ending_ = true;
   stage_.notify();
   thread_.join();
+  files_->finish();
 }
 
 void Service::run() {

@@ -174,14 +174,14 @@ Start load_recorded(Thread& t, bool first) {
   Text(link, sizeof link) << "/proc/self/fd/" << fd;
   long n = sys(__NR_readlink, link, target.path, sizeof target.path - 1);
   if (n > 0) target.path[n] = 0;  // as /proc/self/exe would have it
-  u32 program_file = file_id(fd, true), interpreter_file = 0;
+  u32 program_file = file_id(fd, stage::kWantCode), interpreter_file = 0;
   if (load_image(fd, program_file, 0, kProgramBase, program)) die("it cannot be mapped");
   t.process->data_begin = program.data_begin;
   t.process->data_end = program.data_end;
   sys(__NR_close, fd);
   if (program.interpreter[0]) {
     fd = open_or_die(program.interpreter);
-    interpreter_file = file_id(fd, true);
+    interpreter_file = file_id(fd, stage::kWantCode);
     if (load_image(fd, interpreter_file, 0, 0, interpreter)) die("its interpreter cannot be mapped");
     sys(__NR_close, fd);
   }

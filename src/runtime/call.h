@@ -48,6 +48,7 @@ class Ins {
   explicit Ins(Hash& hash) : hash_(hash) {}
   void bytes(u64 address, u64 n);
   void string(u64 address);
+  void number(u64 value) { hash_.mix(value); }
 
  private:
   Hash& hash_;

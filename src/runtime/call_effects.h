@@ -180,6 +180,15 @@ template <int kArgument, int kLength>
 inline void in_sized(Ins& ins, const u64* a) {
   if (a[kArgument]) ins.bytes(a[kArgument], min<u64>((u32)a[kLength], 65536));
 }
+/// What the operation has no use for is whatever is left in the registers, by hooks of ours too.
+inline void futex_ins(Ins& ins, const u64* a) {
+  constexpr u32 kTimeout = 1 << 0 | 1 << 6 | 1 << 9 | 1 << 11 | 1 << 13, kSecond = 1 << 3 | 1 << 4 | 1 << 5 | 1 << 11 | 1 << 12,
+                kThird = 1 << 4 | 1 << 5 | 1 << 9 | 1 << 10 | 1 << 12;
+  u32 operation = 1u << (a[1] & 31);
+  if (operation & (kTimeout | kSecond)) ins.number(a[3]);
+  if (operation & kSecond) ins.number(a[4]);
+  if (operation & kThird) ins.number(a[5]);
+}
 inline void semop_ins(Ins& ins, const u64* a) { ins.bytes(a[1], min<u64>(a[2], 500) * 6); }
 inline void msgsnd_ins(Ins& ins, const u64* a) { ins.bytes(a[1], a[2] + 8); }
 inline void poll_ins(Ins& ins, const u64* a) {

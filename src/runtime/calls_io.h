@@ -80,7 +80,7 @@ constexpr void add_io_calls(Table& t) {
   t.custom(__NR_nanosleep, 2, handle_sleep, remainder<1>, in<0, 16>);
   t.custom(__NR_clock_nanosleep, 4, handle_sleep, clock_remainder, in<2, 16>);
   t.custom(__NR_pause, 0, handle_pause);
-  t.custom(__NR_futex, 6, handle_futex);
+  t.custom(__NR_futex, 3, handle_futex, nullptr, futex_ins);
   t.custom(__NR_sched_yield, 0, handle_yield);
   t.sleeps(__NR_flock, 2);
   t.sleeps(__NR_semop, 3, nullptr, semop_ins);

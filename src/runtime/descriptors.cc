@@ -8,7 +8,8 @@
 namespace pastcone::runtime {
 namespace {
 
-constexpr u64 kCloexec = 02000000, kNonBlock = 04000, kDirect = 040000, kDirectory = 0200000, kPathOnly = 010000000;
+constexpr u64 kCloexec = 02000000, kNonBlock = 04000, kDirect = 040000, kDirectory = 0200000, kPathOnly = 010000000, kWriteOnly = 1;
+constexpr i64 kCurrentDirectory = -100;
 
 constexpr int kOwnFds = stage::kFdStore;  ///< how many of ours there are while recording
 
@@ -44,6 +45,19 @@ long finish_open(Call& c, Fd& entry) {
   return result;
 }
 
+/// Who wants to write to a file that is read by reference waits until the recorder has a copy. With O_NONBLOCK the kernel does
+/// not wait (EAGAIN), which would not have happened natively.
+bool wait_for_copy(Call& c, u64 flags) {
+  if (!(flags & kNonBlock) || !(flags & 3)) return false;
+  int at = c.number == __NR_open || c.number == __NR_creat ? 0 : 1;
+  u64 directory = at ? c.a[0] : (u64)kCurrentDirectory, path = c.a[at];
+  Stat s{};
+  if (sys(__NR_newfstatat, directory, path, &s, 0) || !is_read_by_reference(s)) return false;
+  long fd = sys(__NR_openat, directory, path, kWriteOnly | kCloexec, 0);
+  if (!is_error(fd)) sys(__NR_close, fd);
+  return !is_error(fd);
+}
+
 }  // namespace
 
 long handle_open(Call& c) {
@@ -74,6 +88,7 @@ long handle_open(Call& c) {
     result = finish_open(c, entry);
   } else {
     result = execute(c);
+    if (result == -EAGAIN && wait_for_copy(c, flags)) result = execute(c);
     bool elsewhere = flags & (kDirectory | kPathOnly);
     if (!is_error(result) && !elsewhere && find_fifo((int)result, entry)) record_fifo(c, result, entry);
     else record_result(c, result);

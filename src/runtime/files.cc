@@ -55,21 +55,35 @@ bool wait_ready(stage::FileSlot& slot) {
   return true;
 }
 
+constexpr u32 kPlaces = 512;  ///< where a file may be in the table
+
+u32 place(const Stat& s, u32 i) {
+  u32 start = (u32)((s.ino * 0x9e3779b97f4a7c15 ^ s.mtime_ns ^ s.size) % stage::kMaxFiles);
+  return (start + i) % stage::kMaxFiles + 1;
+}
+
+bool is_below_usr(int fd, const Stat& s) {
+  if (s.uid || (s.mode & 022)) return false;
+  char link[64], path[64];
+  Text(link, sizeof link) << "/proc/self/fd/" << fd;
+  long n = sys(__NR_readlink, link, path, sizeof path);
+  return n > 5 && !memcmp(path, "/usr/", 5);
+}
+
 }  // namespace
 
-u32 file_id(int fd, bool code) {
+u32 file_id(int fd, u32 wanted) {
   Stat s{};
   if (sys(__NR_fstat, fd, &s) || (s.mode & kModeType) != kModeRegular) return 0;
-  u32 start = (u32)((s.ino * 0x9e3779b97f4a7c15 ^ s.mtime_ns ^ s.size) % stage::kMaxFiles);
-  for (u32 i = 0; i < 512; ++i) {
-    u32 id = (start + i) % stage::kMaxFiles + 1;
+  for (u32 i = 0; i < kPlaces; ++i) {
+    u32 id = place(s, i);
     auto& slot = g.stage.file(id);
     if (swap_if(slot.state, (u32)stage::FileState::kFree, filling())) {
       slot.inode = s.ino;
       slot.size = (u64)s.size;
       slot.mtime_ns = s.mtime * 1'000'000'000 + s.mtime_ns;
       slot.ctime_ns = s.ctime * 1'000'000'000 + s.ctime_ns;
-      slot.wanted = code ? stage::kWantCode : 0;
+      slot.wanted = wanted;
       store(slot.device, s.dev);  // the last: now it is known what it is
       request(slot, fd);
     } else {
@@ -77,10 +91,10 @@ u32 file_id(int fd, bool code) {
       if (!matches(slot, s)) continue;
     }
     if (!wait_ready(slot)) return slot.given ? id : 0;
-    // Asked for without its code; or by somebody who was killed before it could be read through him.
-    bool again = (code && !(slot.wanted & stage::kWantCode)) || !slot.given;
+    // Asked for with less; or by somebody who was killed before it could be read through him; or it was being written to.
+    bool again = (wanted & ~slot.wanted) || !slot.given;
     if (again && swap_if(slot.state, (u32)stage::FileState::kReady, filling())) {
-      if (code) slot.wanted |= stage::kWantCode;
+      slot.wanted |= wanted;
       request(slot, fd);
       if (!wait_ready(slot)) return slot.given ? id : 0;
     }
@@ -89,16 +103,28 @@ u32 file_id(int fd, bool code) {
   return 0;
 }
 
-bool is_unchanging(int fd) {
+u32 readable_file_id(int fd) {
   constexpr i64 kSmall = 64 << 10;  // storing what is read of it costs less than asking the recorder about it
   Stat s{};
-  if (sys(__NR_fstat, fd, &s) || (s.mode & kModeType) != kModeRegular || (i64)s.size < kSmall) return false;
-  if ((u64)s.size >= stage::kLargeFile && !(s.mode & 0222)) return true;
-  if (s.uid || (s.mode & 022)) return false;
-  char link[64], path[64];
-  Text(link, sizeof link) << "/proc/self/fd/" << fd;
-  long n = sys(__NR_readlink, link, path, sizeof path);
-  return n > 5 && !memcmp(path, "/usr/", 5);
+  if (sys(__NR_fstat, fd, &s) || (s.mode & kModeType) != kModeRegular || (i64)s.size < kSmall) return 0;
+  bool large = (u64)s.size >= stage::kLargeFile && s.blocks;  // those of /proc and /sys have sizes, and nothing on a disk
+  if (!large && !is_below_usr(fd, s)) return 0;
+  u32 id = file_id(fd, 0);
+  return id && is_steady(id) ? id : 0;
+}
+
+bool is_steady(u32 id) {
+  u32 given = load(g.stage.file(id).given);
+  return (given & stage::kFileSteady) && !(given & stage::kFileChanged);
+}
+
+bool is_read_by_reference(const Stat& file) {
+  for (u32 i = 0; i < kPlaces; ++i) {
+    auto& slot = g.stage.file(place(file, i));
+    if (load(slot.state) == (u32)stage::FileState::kFree) return false;
+    if (matches(slot, file)) return load(slot.given) & stage::kFileSteady;
+  }
+  return false;
 }
 
 int open_file(u32 id) {

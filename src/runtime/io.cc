@@ -1,10 +1,10 @@
 // Reading and writing, by what the descriptor is.
 #include "channels.h"
-#include "files.h"
 #include "handlers.h"
 #include "maps.h"
 #include "messages.h"
 #include "packets.h"
+#include "references.h"
 #include "shared_files.h"
 #include "turn.h"
 #include "waits.h"
@@ -86,71 +86,6 @@ long replay_output(Call& c, const Buffers& buffers) {
   return result;
 }
 
-// --- files by reference -------------------------------------------------------------------------------------------------
-
-constexpr u32 kZeros = ~u32{0};  ///< instead of a file's id: /dev/zero. In the log: 0
-
-bool is_zero_device(int fd) {
-  Stat s{};
-  return !sys(__NR_fstat, fd, &s) && (s.mode & kModeType) == kModeChar && s.rdev == (1 << 8 | 5);
-}
-
-/// The file's id if reads of this descriptor need not be stored; asks once.
-u32 referenced_file(i64 number, Fd& fd) {
-  if (fd.kind != FdKind::kFile || (fd.flags & kFdWritable)) return 0;
-  if (!(fd.flags & kFdAsked)) {
-    fd.flags |= kFdAsked;
-    fd.object = is_zero_device((int)number) ? kZeros : is_unchanging((int)number) ? file_id((int)number, false) : 0;
-    set_fd_raw(number, fd);
-  }
-  return fd.object;
-}
-
-long record_file_read(Call& c, u32 file) {
-  long result = raw(c);
-  if (result <= 0) {
-    record_result(c, result, stored_outs);
-    return result;
-  }
-  bool at_offset = c.number == __NR_read || c.number == __NR_readv;
-  u64 position = file == kZeros ? 0 : at_offset ? (u64)sys(__NR_lseek, c.fd(), 0, 1) - (u64)result : c.a[3];
-  begin_item(c, Shape::kFile);
-  c.log().varint(file == kZeros ? 0 : file);
-  c.log().varint(position);
-  c.log().zigzag(result);
-  finish_item(c);
-  return result;
-}
-
-long finish_file_read(Call& c, const Buffers& buffers) {
-  u32 file = (u32)c.log().read_varint();
-  u64 position = c.log().read_varint();
-  long result = c.log().read_zigzag();
-  expect_check(c);
-  if (!file) {
-    static const char zeros[kPage] = {};
-    each_part(buffers, (u64)result, [&](u64 base, u64 n) {
-      for (u64 done = 0; done < n; done += min(n - done, kPage)) write_memory(base + done, zeros, min(n - done, kPage));
-    });
-    return result;
-  }
-  int fd = open_file(file);
-  if (fd < 0) diverge(c.t, Cause::kMachine, "a file of the recording cannot be opened", file, fd);
-  each_part(buffers, (u64)result, [&](u64 base, u64 n) {
-    for (u64 done = 0; done < n;) {
-      long got = sys(__NR_pread64, fd, base + done, n - done, position + done);
-      if (got <= 0) diverge(c.t, Cause::kMachine, "a file of the recording is shorter now", (i64)n, got);
-      done += (u64)got;
-    }
-    position += n;
-  });
-  sys(__NR_close, fd);
-  return result;
-}
-
-}  // namespace
-
-namespace {
 bool is_stream(Call& c, const Fd& fd) {
   if (fd.kind == FdKind::kConnection) return true;
   // The others fail on a FIFO, or are too odd.

@@ -211,7 +211,7 @@ long handle_mmap(Call& c) {
       record_result(c, result, shared_file_outs);
       return result;
     }
-    u32 id = fd >= 0 ? file_id(fd, prot & kProtExec) : 0;
+    u32 id = fd >= 0 ? file_id(fd, prot & kProtExec ? stage::kWantCode : stage::kWantData) : 0;
     bool patched = false;
     long result = map_file(address, length, prot, flags, fd, offset, id, patched);
     c.t.shared_object = 0;

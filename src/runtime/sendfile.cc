@@ -1,6 +1,7 @@
 // sendfile, as reading and sending: the kernel's own copy would leave no trace of the bytes.
 #include "channels.h"
 #include "handlers.h"
+#include "references.h"
 
 namespace pastcone::runtime {
 namespace {
@@ -11,19 +12,24 @@ void piece_outs(Exchange& x, const u64* a, long result) {
   if (result > 0) x.out(a[5], (u64)result);
 }
 
-/// Reads up to n bytes of the file into `buffer`; one event, with the bytes.
+/// Reads up to n bytes of the file into `buffer`; one event, with the bytes or their place in the file.
 long read_piece(Call& c, char* buffer, u64 n) {
   Call piece = c;
   piece.a[5] = (u64)buffer;
-  if (g.replay) return replay_result(piece, piece_outs);
-  i64 offset = 0;
-  long result;
-  if (c.a[2]) {
-    result = read_memory(offset, c.a[2]) ? sys(__NR_pread64, c.a[1], buffer, n, offset) : -EFAULT;
-  } else {
-    result = sys(__NR_pread64, c.a[1], buffer, n, sys(__NR_lseek, c.a[1], 0, 1));
+  if (g.replay) {
+    if (expect_item(piece, 1 << (int)Shape::kOut | 1 << (int)Shape::kFile) == Shape::kOut) return finish_out(piece, piece_outs);
+    Buffers buffers;
+    buffers.count = 0;
+    buffers.add((u64)buffer, n);
+    return finish_file_read(piece, buffers);
   }
-  record_result(piece, result, piece_outs);
+  Fd from = get_fd((i64)(i32)c.a[1]);
+  u32 file = referenced_file((i64)(i32)c.a[1], from);
+  i64 offset = 0;
+  long result = -EFAULT;
+  if (!c.a[2]) offset = sys(__NR_lseek, c.a[1], 0, 1);
+  if (!c.a[2] || read_memory(offset, c.a[2])) result = sys(__NR_pread64, c.a[1], buffer, n, offset);
+  record_file_bytes(piece, file, offset, result, piece_outs);
   return result;
 }
 

@@ -290,11 +290,14 @@ struct FileSlot {
 enum class FileState : uint32_t { kFree = 0, kFilling = 1, kRequested = 2, kReady = 3 };
 inline constexpr uint32_t kFileStateBits = 2, kFileStateMask = 3;  ///< above: while filling, the tid of who does it
 inline constexpr uint32_t kWantCode = 1;       ///< it is mapped executable: a patched copy, please
+inline constexpr uint32_t kWantData = 2;       ///< it is mapped; without: it is only read, and no copy is wanted
 inline constexpr uint32_t kFileKept = 1;       ///< a copy is in the recording
 inline constexpr uint32_t kFileReference = 2;  ///< the file itself will do: it belongs to the system, or is large
-/// From this size on a file that nobody may write to is not copied or stored, but read again in replay, if it is still the same.
-inline constexpr uint64_t kLargeFile = 1 << 20;
 inline constexpr uint32_t kFilePatched = 4;
+inline constexpr uint32_t kFileSteady = 8;     ///< until kFileChanged is set, its contents are the ones that replay will have
+inline constexpr uint32_t kFileChanged = 16;   ///< or may be soon: set before
+/// From this size on a file that nobody writes to is not copied or stored, but read again in replay, if it is still the same.
+inline constexpr uint64_t kLargeFile = 4 << 20;
 
 /// A turn: the processes of a sharing group, or the threads of one process, run one at a time.
 struct Group {

@@ -1,4 +1,4 @@
-"""Programs that a test compiles for itself, in its working directory."""
+"""What tests make for themselves: programs in their working directory, file systems."""
 import os
 import subprocess
 
@@ -17,3 +17,13 @@ def compile_c(context, name, source, *flags, compiler="gcc"):
 
 def hello(text):
     return f'#include <stdio.h>\nint main(void) {{ printf("{text}\\n"); return 0; }}\n'
+
+
+def mount_small(context, size):
+    context.need_root()
+    place = context.path(f"disk{size}")
+    os.mkdir(place)
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size},mode=1777", "tmpfs", place], check=False).returncode:
+        raise Skip("cannot mount a tmpfs here")
+    context.cleanups.append(lambda: subprocess.run(["umount", "-l", place], check=False))
+    return place

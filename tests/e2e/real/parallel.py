@@ -11,15 +11,14 @@ PARALLEL = ["--threads=parallel"]
 
 
 def compress(context, command, megabytes=100):
-    """Compresses the same bytes again and again; what comes out depends on the input only, how on the threads."""
-    def prepare():
-        words = [bytes(numbers.choices(b"abcdefghijklmnopqrstuvwxyz", k=7)) for _ in range(5000)]
-        with open(f"{context.work}/input", "wb") as file:
-            for _ in range(context.rounds(4, megabytes)):
-                file.write(b" ".join(numbers.choices(words, k=125_000)))
+    """Compresses the same bytes again and again; what comes out depends on the input only, how on the threads. A large input
+    stays where it is: the recording refers to it."""
     numbers = random.Random(1)
-    context.exact(["sh", "-c", f"{command} < input > output && sha256sum output"], prepare=prepare, status=0, timeout=300,
-                  options=PARALLEL)
+    words = [bytes(numbers.choices(b"abcdefghijklmnopqrstuvwxyz", k=7)) for _ in range(5000)]
+    with open(context.path("input"), "wb") as file:
+        for _ in range(context.rounds(4, megabytes)):
+            file.write(b" ".join(numbers.choices(words, k=125_000)))
+    context.exact(["sh", "-c", f"{command} < ../input > output && sha256sum output"], status=0, timeout=300, options=PARALLEL)
 
 
 def test_parallel_pigz(context):

@@ -1,10 +1,9 @@
 """How large recordings get, and what happens when there is no room."""
 import os
 import shutil
-import subprocess
 
+from building import mount_small
 from compare import stored_bytes
-from steps import Skip
 
 MEGABYTE = 1 << 20
 
@@ -50,16 +49,6 @@ def test_max_size(context):
     context.expect(any("max-size" in line or "stopped" in line for line in recorded.tool_lines()),
                    "record: does not say that it stopped", recorded)
     expect_prefix(context, "max-size", recording, recorded)
-
-
-def mount_small(context, size):
-    context.need_root()
-    place = context.path(f"disk{size}")
-    os.mkdir(place)
-    if subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size},mode=1777", "tmpfs", place], check=False).returncode:
-        raise Skip("cannot mount a tmpfs here")
-    context.cleanups.append(lambda: subprocess.run(["umount", "-l", place], check=False))
-    return place
 
 
 def test_full_disk(context):
