@@ -101,7 +101,9 @@ def test_parallel_openmp_killed(context):
                     os.kill(pid, signal.SIGKILL)
         recorded = running.finish()
         replayed = context.replay(recording, timeout=60)
-        context.expect(replayed.status == 0 and recorded.stdout == replayed.stdout, "replay", replayed)
+        # Who is killed inside a write may have written, and not said so.
+        rest = recorded.stdout.removeprefix(replayed.stdout)
+        context.expect(replayed.status == 0 and len(rest.splitlines()) <= 1, f"replay: without {rest!r}", replayed)
 
 
 def test_parallel_openmp_atomic(context):
