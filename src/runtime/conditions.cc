@@ -33,11 +33,12 @@ template <typename... Arguments>
     if (released) replay_unlock(t, *m);
     let_cancel(t, replay_cancelled, m);
     Due due = next_operation(t, m->address());
-    if (due.acquires() && !released) replay_unlock(t, *m);
+    bool lost = due.result == kNotRecoverable;  // it is given back, and cannot be had any more
+    if ((due.acquires() || lost) && !released) replay_unlock(t, *m);
     return replay_lock(t, *m, due);
   }
   int result = wait_natively(hook, condition, m, arguments...);
-  if (result == kInvalid || result == kNotPermitted) note_result(t, result);  // it was never given back
+  if (result == kInvalid || result == kNotPermitted || result == kNotRecoverable) note_result(t, result);  // it has not got it
   else if (result) note_acquired(t, state_of(*m), m->address(), m->between_processes(), result);
   else note_acquired(t, state_of(*m), m->address(), m->between_processes());
   return result;

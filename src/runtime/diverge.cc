@@ -1,5 +1,6 @@
 // How a replayed thread ends other than by the program's own doing: it went another way, or its log is used up.
 #include "call.h"
+#include "robust.h"
 #include "text.h"
 #include "turn.h"
 #include "waits.h"
@@ -146,6 +147,7 @@ void end_replayed_process(Thread& t) {
 
 void end_of_log(Thread& t) {
   auto& slot = slot_of(t);
+  if (t.process->parallel) release_robust_mutexes(t);
   store(slot.state, (u32)stage::ThreadState::kAtEnd);
   give_back_turn(t);
   auto& header = g.stage.header();

@@ -1,6 +1,7 @@
 #include "index.h"
 
 #include "channels.h"
+#include "shared_places.h"
 #include "text.h"
 #include "waits.h"
 
@@ -42,68 +43,6 @@ IndexEntry* next_entry(Thread& t) {
 
 void finish(IndexEntry& entry) { store(entry.stamp, add(g.stage.header().index_stamp, 1u) + 1); }
 
-// --- what an object in shared memory is called by all who share it -----------------------------------------------------------
-
-u32 map_changes;
-
-u64 read_number(const char*& at, u64 base) {
-  u64 value = 0;
-  for (;; ++at) {
-    u64 digit = *at >= '0' && *at <= '9' ? (u64)(*at - '0') : *at >= 'a' && *at <= 'f' ? (u64)(*at - 'a' + 10) : 99;
-    if (digit >= base) return value;
-    value = value * base + digit;
-  }
-}
-
-/// "begin-end perms offset major:minor inode …"
-bool read_line(const char* at, u64 page, u64& key) {
-  u64 begin = read_number(at, 16);
-  u64 end = read_number(++at, 16);
-  if (page < begin || page >= end) return false;
-  at += 6;
-  u64 offset = read_number(at, 16), major = read_number(++at, 16), minor = read_number(++at, 16), inode = read_number(++at, 10);
-  Hash h;
-  h.mix(major << 32 | minor);
-  h.mix(inode);
-  h.mix(offset + page - begin);
-  key = h.state;
-  return true;
-}
-
-u64 find_key(Thread& t, u64 page) {
-  char* text = t.spare;
-  constexpr u64 kRoom = sizeof t.spare - 1;
-  long fd = sys(__NR_open, "/proc/self/maps", 02000000, 0);
-  if (is_error(fd)) return page;
-  u64 key = page, kept = 0;
-  for (bool found = false; !found;) {
-    long n = sys(__NR_read, fd, text + kept, kRoom - kept);
-    if (n <= 0) break;
-    u64 size = kept + (u64)n, line = 0;
-    for (u64 i = 0; i < size && !found; ++i)
-      if (text[i] == '\n') {
-        found = read_line(text + line, page, key);
-        line = i + 1;
-      }
-    kept = size - line;
-    if (kept == kRoom) break;
-    memmove(text, text + line, kept);
-  }
-  sys(__NR_close, fd);
-  return key;
-}
-
-u64 shared_key(Thread& t, u64 address) {
-  u32 changes = load(map_changes);
-  if (t.places_as_of != changes)
-    for (SharedPlace& place : t.places) place = {};
-  t.places_as_of = changes;
-  u64 page = page_down(address);
-  SharedPlace& place = t.places[page / kPage % kSharedPlaces];
-  if (place.page != page) place = {page, find_key(t, page)};
-  return place.key + address % kPage;
-}
-
 }  // namespace
 
 IndexLock::IndexLock(Thread& t) : held_(is_indexed()) {
@@ -118,15 +57,17 @@ void open_index(Thread& t) {
   for (SharedPlace& place : t.places) place = {};
 }
 
-void forget_shared_places() { add(map_changes, 1u); }
-
 void index_access(Thread& t, u64 address, bool shared, u64 number) {
   index_access(t, address, shared, number, number, true);
 }
 
 void index_access(Thread& t, u64 address, bool shared, u64 number, u64 writes, bool write, const char* name) {
   if (t.object_kind == stage::ObjectKind::kNone) return;
-  u64 key = shared ? shared_key(t, address) : address;
+  u64 key = shared ? shared_key(t, address) : 0;
+  if (!key) {
+    shared = false;
+    key = address;
+  }
   u32 kind = (u32)t.object_kind, shared_flag = shared ? stage::kIndexShared : 0;
   if (name && !number) {
     if (IndexEntry* entry = next_entry(t)) {

@@ -29,6 +29,5 @@ class IndexLock {
 };
 
 void open_index(Thread& t);  ///< at the start of a thread, and of a program image
-void forget_shared_places();  ///< the memory map changes
 
 }  // namespace pastcone::runtime

@@ -7,9 +7,9 @@
 #include "files.h"
 #include "handlers.h"
 #include "hooks.h"
-#include "index.h"
 #include "pastcone/patch/abi.h"
 #include "shared_files.h"
+#include "shared_places.h"
 #include "traps.h"
 #include "turn.h"
 

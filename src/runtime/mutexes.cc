@@ -4,14 +4,14 @@
 
 namespace pastcone::runtime {
 
-ObjectState& state_of(Mutex& m) {
-  if (m.kind & (Mutex::kRobust | Mutex::kInherit)) return table_state(m.address());
-  return m.state;
-}
-
 namespace {
 
-bool is_mine(Thread& t, const Mutex& m) { return m.owner == (i32)t.tid; }
+/// The owner of a robust one may be no more. In replay it is known by its place, else by what the kernel looks at, too.
+bool is_mine(Thread& t, const Mutex& m) {
+  constexpr u32 kOwner = 0x3fffffff;
+  if (!m.robust()) return m.owner == (i32)t.tid;
+  return g.replay ? load(m.place().state.holder) == t.me : ((u32)load(m.lock) & kOwner) == t.tid;
+}
 
 /// The thread has it already: an answer that needs no order; 0: it has not.
 bool again(Thread& t, Mutex& m, int& result) {
@@ -83,10 +83,17 @@ template <typename... Arguments>
 namespace {
 /// In the child of a fork: another thread of the parent may have it in the copy, since it was at another place then than in the
 /// recording, where the child got it.
-void let_go_of_parents(Thread& t, Mutex& m) {
+template <typename Word>
+void let_go_of_parents(Thread& t, Mutex& m, Word& held) {
   u32 last = load(state_of(m).last);
   bool foreign = last && (last ^ t.me) >> 16 && !m.between_processes();
-  if (foreign && (u32)m.owner != t.process->forked_by) store(m.lock, 0);
+  if (foreign && (u32)m.owner != t.process->forked_by) store(held, Word{0});
+}
+
+template <typename Word>
+void take(Thread& t, Mutex& m, const Due& due, Word& held, Word value) {
+  let_go_of_parents(t, m, held);
+  take_in_order(t, state_of(m), m.address(), m.between_processes(), due, held, value);
 }
 }  // namespace
 
@@ -95,11 +102,16 @@ int replay_lock(Thread& t, Mutex& m, const Due& due) {
     count_operation(t);
     return (int)due.result;
   }
-  let_go_of_parents(t, m);
-  take_in_order(t, state_of(m), m.address(), m.between_processes(), due, m.lock);
+  if (m.robust()) {
+    TableState& s = m.place().state;
+    take(t, m, due, s.held, kHeldRobust);
+    store(s.holder, t.me);
+    m.spins = due.result == kOwnerDead;
+  } else {
+    take(t, m, due, m.lock, 1);
+  }
   m.owner = (i32)t.tid;
   ++m.users;
-  if (m.robust()) table_state(m.address()).holder = t.me;
   m.count = m.type() == Mutex::kRecursive;
   return (int)due.result;
 }
@@ -114,20 +126,16 @@ int replay_unlock(Thread& t, Mutex& m) {
   m.count = 0;
   m.owner = 0;
   --m.users;
-  if (m.robust()) table_state(m.address()).holder = 0;
-  __atomic_exchange_n(&m.lock, 0, __ATOMIC_SEQ_CST);
+  if (m.robust()) {
+    m.spins = 0;
+    TableState& s = m.place().state;
+    store(s.holder, 0u);
+    __atomic_exchange_n(&s.held, 0u, __ATOMIC_SEQ_CST);
+  } else {
+    __atomic_exchange_n(&m.lock, 0, __ATOMIC_SEQ_CST);
+  }
   announce_release(state_of(m), m.address(), m.between_processes());
   return 0;
-}
-
-void release_held(Thread& t) {
-  each_table_state([&](TableState& s) {
-    if (s.holder != t.me || s.held) return;  // those of ordered.h are no mutexes
-    s.holder = 0;
-    auto& m = *(Mutex*)s.address;
-    __atomic_exchange_n(&m.lock, 0, __ATOMIC_SEQ_CST);
-    announce_release(s, s.address, m.between_processes());
-  });
 }
 
 extern "C" {
@@ -200,7 +208,9 @@ int hook_pthread_mutex_destroy(Mutex* m) {
 
 int hook_pthread_mutex_consistent(Mutex* m) {
   if (!g.replay || !is_ordered(current(), m->shared())) return call_original(Hook::pthread_mutex_consistent, m);
-  return m->robust() ? 0 : kInvalid;
+  bool mended = m->robust() && m->spins;
+  m->spins = 0;
+  return mended ? 0 : kInvalid;
 }
 
 }  // extern "C"

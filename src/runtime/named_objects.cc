@@ -5,6 +5,7 @@
 #include "call.h"
 #include "objects.h"
 #include "pastcone/object.h"
+#include "shared_places.h"
 #include "waits.h"
 
 namespace pastcone::runtime {
@@ -31,16 +32,6 @@ static_assert(sizeof(Object) == sizeof(pastcone_object) && offsetof(Object, stat
 
 /// Where the cache of versions keeps the number of writes.
 u64 read_key(const Object& o) { return o.address() + 1; }
-
-/// Whether others may have this memory: only then can it be mapped a second time.
-bool is_shared_memory(u64 address) {
-  constexpr u64 kMayMove = 1, kFixed = 2;
-  u64 at = add(g.far_next, 2 * kPage);
-  long again = sys(__NR_mremap, page_down(address), 0, kPage, kMayMove | kFixed, at);
-  if (is_error(again)) return false;
-  sys(__NR_munmap, again, kPage);
-  return true;
-}
 
 /// In a new object, and in the copy that a child of fork has, nothing has happened yet.
 void meet(Thread& t, Object& o) {

@@ -120,16 +120,18 @@ void let_signals_in(Thread& t) {
 
 TableState object_table[kTableSize];
 
-TableState& table_state(u64 address) {
+TableState& find_state(TableState* table, u32 size, u64 key) {
   for (u32 i = 0;; ++i) {
-    TableState& s = object_table[(address / 4 * 0x9e3779b1 + i) % kTableSize];
+    TableState& s = table[(key / 4 * 0x9e3779b1 + i) % size];
     u64 held = load(s.address);
-    if (held == address) return s;
-    if (!held && swap_if(s.address, u64{0}, address)) return s;
-    if (load(s.address) == address) return s;
-    if (i == kTableSize) return s;  // full: shares an entry, which orders more than needed
+    if (held == key) return s;
+    if (!held && swap_if(s.address, u64{0}, key)) return s;
+    if (load(s.address) == key) return s;
+    if (i == size) return s;  // full: shares an entry, which orders more than needed
   }
 }
+
+TableState& table_state(u64 address) { return find_state(object_table, kTableSize, address); }
 
 void begin_anew(Thread& t, ObjectState& s) {
   constexpr u32 kBusy = ~0u;

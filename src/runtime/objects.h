@@ -36,11 +36,8 @@ struct TableState : ObjectState {
 TableState& table_state(u64 address);
 inline constexpr u32 kTableSize = 1 << 14;
 extern TableState object_table[kTableSize];
-template <typename Visit>
-void each_table_state(Visit visit) {
-  for (TableState& s : object_table)
-    if (load(s.address)) visit(s);
-}
+/// The entry of `key` in such a table.
+TableState& find_state(TableState* table, u32 size, u64 key);
 
 /// Whether the order of this process's operations counts: it has, or had, several threads; or the object is one that
 /// processes share.

@@ -420,8 +420,7 @@ long handle_exit(Call& c) {
     if (code != (i32)c.a[0]) diverge(t, Cause::kData, "a thread ends with another code", code, (i32)c.a[0]);
     expect_check(c);
   }
-  if (p.parallel && g.replay) release_held(t);
-  else release_robust_mutexes(t);
+  release_robust_mutexes(t);
   if (last) {
     if (g.replay) end_replayed_process(t);
     end_process_log(t);

@@ -1,6 +1,9 @@
 #include "robust.h"
 
 #include "call.h"
+#include "shared_places.h"
+#include "turn.h"
+#include "waits.h"
 
 namespace pastcone::runtime {
 namespace {
@@ -9,6 +12,7 @@ constexpr int kMostMutexes = 2048;  // as the kernel
 }  // namespace
 
 void release_robust_mutexes(Thread& t) {
+  if (t.process->parallel && g.replay) return release_robust_of(t);
   struct { u64 next, offset, pending; } head;
   if (!t.robust_list || !read_memory(head, t.robust_list)) return;
   auto release = [&](u64 entry) {
@@ -29,8 +33,39 @@ void release_robust_mutexes(Thread& t) {
   release(head.pending);
 }
 
+namespace {
+/// Replay in parallel: what the other threads did before the end counts for all who share memory with them, and so they are let go on
+/// to where their recordings end; unless nothing happens any more.
+void let_others_finish(Thread& t) {
+  constexpr int kIdle = 10'000, kComputing = 500;
+  const Timespec pause{0, 200'000};
+  auto& header = g.stage.header();
+  auto& process = g.stage.process(t.process->number);
+  give_back_turn(t);
+  for (u32 i = 0; i < process.thread_count; ++i) {
+    auto& slot = g.stage.thread(process.first_thread + i);
+    if (&slot == &slot_of(t)) continue;
+    u32 progress = load(header.progress);
+    for (int idle = 0, computing = 0; idle < kIdle && computing < kComputing && !load(header.give_up); ++idle) {
+      auto state = (stage::ThreadState)load(slot.state);
+      if (state != stage::ThreadState::kRunning && state != stage::ThreadState::kWaiting) break;
+      bool done = load(slot.operations_done) >= slot.operations;
+      if (done && state == stage::ThreadState::kWaiting) break;
+      computing += done;
+      if (load(header.progress) != progress) idle = 0;
+      progress = load(header.progress);
+      sys(__NR_nanosleep, &pause, nullptr);
+    }
+  }
+}
+}  // namespace
+
 void release_all_robust_mutexes(Thread& t) {
-  if (t.process->parallel) return release_robust_mutexes(t);
+  if (t.process->parallel) {  // no order but that of who gets it next
+    if (g.replay && t.process->shares) let_others_finish(t);
+    if (g.replay) release_robust_of_process(t);
+    return;
+  }
   for (u32 i = 0; i < 1024; ++i)
     for (u64 used = load(g.slots_used[i]) & ~load(g.slots_left[i]); used; used &= used - 1) {
       auto& other = *(Thread*)(kSlotsBase + (i * 64 + (u64)__builtin_ctzll(used)) * kSlotSize + kSlotThread);

@@ -1,6 +1,6 @@
 // Semaphores and spinlocks.
 #include "hooks.h"
-#include "objects.h"
+#include "shared_places.h"
 #include "unwinding.h"
 
 namespace pastcone::runtime {
@@ -141,12 +141,17 @@ int spin_natively(int* lock, bool waits) {
 [[gnu::always_inline]] inline int spin(int* lock, bool waits) {
   Thread& t = current();
   note_use(t, stage::ObjectKind::kSpinLock);
-  if (!is_ordered(t, false)) return spin_natively(lock, waits);
-  TableState& s = table_state((u64)lock);
+  if (!is_ordered(t, t.process->shares)) return spin_natively(lock, waits);
+  auto [s, shared] = place_of(t, (u64)lock);
+  if (!is_ordered(t, shared)) return spin_natively(lock, waits);
   if (!g.replay) {
     int result = spin_natively(lock, waits);
-    if (result) note_result(t, result);
-    else note_acquired(t, s, (u64)lock, false);
+    if (result) {
+      note_result(t, result);
+    } else {
+      note_acquired(t, s, (u64)lock, shared);
+      store(s.holder, t.me);
+    }
     return result;
   }
   Due due = next_operation(t, (u64)lock);
@@ -155,8 +160,9 @@ int spin_natively(int* lock, bool waits) {
     return (int)due.result;
   }
   u32 last = load(s.last);
-  if (last && (last ^ t.me) >> 16) store(s.held, 0u);  // a thread of the parent had it
-  take_in_order(t, s, (u64)lock, false, due, s.held);
+  if (last && (last ^ t.me) >> 16 && !shared) store(s.held, 0u);  // a thread of the parent had it
+  take_in_order(t, s, (u64)lock, shared, due, s.held);
+  store(s.holder, t.me);
   return 0;
 }
 
@@ -223,11 +229,17 @@ int hook_pthread_spin_lock(int* lock) { return spin(lock, true); }
 int hook_pthread_spin_trylock(int* lock) { return spin(lock, false); }
 /// Or the lock begins to exist.
 int hook_pthread_spin_unlock(int* lock) {
+  Thread& t = current();
+  if (is_ordered(t, t.process->shares)) {
+    auto [s, shared] = place_of(t, (u64)lock);
+    if (!load(s.holder)) s.version = s.last = 0;
+    store(s.holder, 0u);
+    if (g.replay && is_ordered(t, shared)) {
+      __atomic_exchange_n(&s.held, 0u, __ATOMIC_SEQ_CST);
+      announce_release(s, (u64)lock, shared);
+    }
+  }
   __atomic_exchange_n(lock, kSpinFree, __ATOMIC_SEQ_CST);
-  if (!g.replay || !is_ordered(current(), false)) return 0;
-  TableState& s = table_state((u64)lock);
-  __atomic_exchange_n(&s.held, 0u, __ATOMIC_SEQ_CST);
-  announce_release(s, (u64)lock, false);
   return 0;
 }
 

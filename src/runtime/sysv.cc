@@ -2,9 +2,9 @@
 #include "addresses.h"
 #include "channels.h"
 #include "handlers.h"
-#include "index.h"
 #include "maps.h"
 #include "shared_files.h"
+#include "shared_places.h"
 
 namespace pastcone::runtime {
 namespace {

@@ -33,6 +33,7 @@ inline constexpr uint32_t kFifoWindows = 512;
 inline constexpr uint32_t kObjectFutexes = 256, kBucketWaiters = 32;
 inline constexpr uint32_t kMaxTurnGaps = 1 << 16;    // replay only
 inline constexpr uint32_t kSharedMemories = 512;
+inline constexpr uint32_t kSharedObjects = 4096;
 
 // Flags in Header::flags, set by the tool before the first process starts.
 inline constexpr uint32_t kFlagNoDispatch = 1;  ///< Syscall User Dispatch is not used: all sites are patched or trapped
@@ -77,6 +78,15 @@ struct ObjectBucket {
 struct SharedMemory {
   uint64_t pages;
   uint32_t first, waiters;
+};
+
+/// Parallel mode: the state of an object that lies in memory which processes share, and has no room for it. As a TableState of the
+/// runtime.
+struct SharedObject {
+  uint64_t version;
+  uint32_t last, waiters;
+  uint64_t key;  ///< what its place is called by all; 0: free
+  uint32_t held, holder;
 };
 
 /// Replay with kFlagIndex: one access to an object, or its name. In a file for each thread, called PROCESS.THREAD; ends where a
@@ -341,7 +351,8 @@ constexpr uint64_t store_blocks_at(uint64_t blocks) { return store_links_at(bloc
 inline constexpr uint64_t kPacketsAt = kOutputAt + page_up(uint64_t{kOutputSlots} * sizeof(OutputSlot));
 inline constexpr uint64_t kWindowsAt = kPacketsAt + page_up(uint64_t{kPacketSlots} * sizeof(PacketSlot));
 inline constexpr uint64_t kTurnGapsAt = kWindowsAt + page_up(uint64_t{kFifoWindows} * sizeof(FifoWindow));
-inline constexpr uint64_t kStageSize = kTurnGapsAt + page_up(uint64_t{kMaxTurnGaps} * sizeof(TurnGap));
+inline constexpr uint64_t kSharedObjectsAt = kTurnGapsAt + page_up(uint64_t{kMaxTurnGaps} * sizeof(TurnGap));
+inline constexpr uint64_t kStageSize = kSharedObjectsAt + page_up(uint64_t{kSharedObjects} * sizeof(SharedObject));
 
 // --- descriptors ------------------------------------------------------------------------------------------------------
 // A runtime finds the stage through one environment variable, which the program never sees: its value is
@@ -377,6 +388,7 @@ struct View {
   OutputSlot& output(uint64_t n) const { return reinterpret_cast<OutputSlot*>(base + kOutputAt)[n]; }
   PacketSlot& packet(uint64_t n) const { return reinterpret_cast<PacketSlot*>(base + kPacketsAt)[n % kPacketSlots]; }
   FifoWindow& window(uint32_t n) const { return reinterpret_cast<FifoWindow*>(base + kWindowsAt)[n % kFifoWindows]; }
+  SharedObject* shared_objects() const { return reinterpret_cast<SharedObject*>(base + kSharedObjectsAt); }
   TurnGap& turn_gap(uint32_t n) const { return reinterpret_cast<TurnGap*>(base + kTurnGapsAt)[n]; }
 
   /// Replay: the turn that comes before this one.
