@@ -300,7 +300,6 @@ long handle_execve(Call& c) {
   if (!result) {
     u64 mask = c.t.signals.mask;
     sys(__NR_rt_sigprocmask, 2, &mask, 0, 8);
-    release_all_robust_mutexes(c.t);
     // Its own id will be its process's: nobody may think that who has the turn is gone.
     if (c.t.has_turn) store(group_of(c.t).owner, c.t.process->pid);
     result = execute_runtime(v);
