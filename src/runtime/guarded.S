@@ -1,4 +1,4 @@
-# void runtime_call_guarded(void (*function)()): see unwinding.h.
+# void runtime_call_guarded(void (*function)(Guard&), Guard&): see unwinding.h.
         .text
         .globl  runtime_call_guarded
         .type   runtime_call_guarded, @function
@@ -10,7 +10,9 @@ runtime_call_guarded:
         .cfi_offset rbp, -16
         mov     %rsp, %rbp
         .cfi_def_cfa_register rbp
-        call    *%rdi
+        mov     %rdi, %rax
+        mov     %rsi, %rdi
+        call    *%rax
         pop     %rbp
         .cfi_def_cfa rsp, 8
         ret

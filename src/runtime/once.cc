@@ -10,11 +10,10 @@ namespace {
 constexpr u32 kOnceDone = 2;
 
 /// Of a thread that is inside one.
-struct Routine {
+struct Routine : Guard {
   u32* once;
-  void (*run)();
-  Routine* outer;
-  bool runs;  ///< replay: and in order
+  void (*routine)();
+  Routine* outer_routine;
 };
 
 void note_run(Thread& t, u64 address) {
@@ -54,22 +53,20 @@ void await_done(Thread& t, Word& word, Word done) {
   await(t, table_state((u64)&word), (u64)&word, false, 0, [&] { return (load(word) & done) != 0; });
 }
 
-void leave(Thread& t) {
-  auto& routine = *(Routine*)t.once;
-  t.once = routine.outer;
-  if (!t.once) t.unwound = nullptr;
-  if (g.replay && routine.runs) end_run((u64)routine.once);
+void leave(Guard& guard) {
+  auto& routine = (Routine&)guard;
+  current().once = routine.outer_routine;
+  if (g.replay) end_run((u64)routine.once);
 }
 
 /// The library's function does it in both modes, so that the program's is called with the same stack. Who runs it is found out by
 /// running something else.
-void go_in() {
-  Thread& t = current();
-  call_original(Hook::pthread_once, ((Routine*)t.once)->once, (void (*)())[] {
+void go_in(Guard& guard) {
+  call_original(Hook::pthread_once, ((Routine&)guard).once, (void (*)())[] {
     Thread& me = current();
     auto& routine = *(Routine*)me.once;
     if (!g.replay) note_run(me, (u64)routine.once);
-    routine.run();
+    routine.routine();
   });
 }
 
@@ -94,11 +91,10 @@ int hook_pthread_once(u32* once, void (*routine)()) {
     begin_run(t, (u64)once);
     store(*once, 0u);  // in the child of a fork, a thread of its parent may have been inside
   }
-  Routine mine{once, routine, (Routine*)t.once, g.replay};
+  Routine mine{{go_in, leave}, once, routine, (Routine*)t.once};
   t.once = &mine;
-  t.unwound = leave;
-  runtime_call_guarded(go_in);
-  leave(t);
+  call_guarded(t, mine);
+  leave(mine);
   return 0;
 }
 

@@ -19,22 +19,34 @@ File* standard_input() { return standard(Hook::_IO_2_1_stdin_); }
 File* standard_output() { return standard(Hook::_IO_2_1_stdout_); }
 File* standard_error() { return standard(Hook::_IO_2_1_stderr_); }
 
-void give_back(void* file) { OrderedLock((u64)file).give_back(current()); }
+void give_back(File* file) { OrderedLock((u64)file).give_back(current()); }
+
+/// While a thread uses `file`: a stream may be made of functions of the program, which may throw, or be cancelled.
+template <typename Call>
+struct Using : Guard {
+  File* file;
+  Call& call;
+};
+template <typename Call>
+void use_guarded(Thread& t, File* file, Call call) {
+  OrderedLock((u64)file).take(t);
+  auto run = [](Guard& guard) { ((Using<Call>&)guard).call(); };
+  auto left = [](Guard& guard) { give_back(((Using<Call>&)guard).file); };
+  Using<Call> guard{{run, left}, file, call};
+  call_guarded(t, guard);
+  give_back(file);
+}
 
 /// A call that uses `file`.
 template <typename Result = int, typename... Arguments>
 Result use(File* file, Hook hook, Arguments... arguments) {
   Thread& t = current();
   if (!is_ordered(t, false) || file->flags & File::kUserLocks) return call_original<Result>(hook, arguments...);
-  OrderedLock((u64)file).take(t);
-  Cleanup cleanup;
-  call_original<void>(Hook::_pthread_cleanup_push, &cleanup, give_back, file);
   if constexpr (__is_same(Result, void)) {
-    call_original<void>(hook, arguments...);
-    call_original<void>(Hook::_pthread_cleanup_pop, &cleanup, 1);
+    use_guarded(t, file, [&] { call_original<void>(hook, arguments...); });
   } else {
-    Result result = call_original<Result>(hook, arguments...);
-    call_original<void>(Hook::_pthread_cleanup_pop, &cleanup, 1);
+    Result result;
+    use_guarded(t, file, [&] { result = call_original<Result>(hook, arguments...); });
     return result;
   }
 }

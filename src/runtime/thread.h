@@ -124,7 +124,7 @@ struct Thread {
   u64 hook_frame;         ///< of the hooked function that it is in, or was in last: the same in both modes
   bool inside;            ///< the signal that is due came inside of it
   void* once;             ///< the initialisation it is in
-  void (*unwound)(Thread&);  ///< what to do if it is left by an exception
+  struct Guard* guards;   ///< see unwinding.h
   bool in_openmp;         ///< inside a function of libgomp that gives out work
   u64 part_from, part_length;  ///< of a loop, that it got last
   u32 stacks_given, stacks_free;

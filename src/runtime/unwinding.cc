@@ -28,13 +28,26 @@ int hook__dl_find_object(void* address, FoundObject* found) {
   return 0;
 }
 
-/// The personality of runtime_call_guarded: the frame is about to go.
+/// Its frame has a personality: when the frame is about to go, that is called.
+void runtime_call_guarded(void (*function)(Guard&), Guard& guard);
 int runtime_unwound(int, int actions, u64, void*, void*) {
   constexpr int kCleanup = 2, kGoOn = 8;
   Thread& t = current();
-  if (actions & kCleanup && t.unwound) t.unwound(t);
+  if (!(actions & kCleanup) || !t.guards) return kGoOn;
+  Guard& guard = *t.guards;
+  t.guards = guard.outer;
+  guard.left(guard);
   return kGoOn;
 }
+}
+
+void call_guarded(Thread& t, Guard& guard) {
+  Guard* before = t.guards;
+  guard.outer = before;
+  while (guard.outer && guard.outer < &guard) guard.outer = guard.outer->outer;  // left by longjmp
+  t.guards = &guard;
+  runtime_call_guarded(guard.run, guard);
+  t.guards = before;
 }
 
 namespace {

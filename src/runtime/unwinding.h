@@ -51,7 +51,12 @@ inline constexpr int kCancelSignal = 32, kPutOff = 1;
 bool is_cancel_put_off(Thread& t);
 void note_cancel();
 
-/// Calls a function of the program; if it is left by an exception or the thread's end, t.unwound is called first.
-extern "C" void runtime_call_guarded(void (*function)());
+/// Something that the program's functions may be called in, and that they may leave by an exception or the thread's end.
+struct Guard {
+  void (*run)(Guard&);
+  void (*left)(Guard&);  ///< then this is called
+  Guard* outer = nullptr;
+};
+void call_guarded(Thread& t, Guard& guard);
 
 }  // namespace pastcone::runtime
