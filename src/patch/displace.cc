@@ -63,7 +63,9 @@ tl::expected<Displacement, const char*> displace_entry(std::span<const Instructi
     if (count == code.size()) return tl::unexpected(kNoRoom);
     const Instruction& instruction = code[count++];
     if (instruction.is_site) return tl::unexpected(kOtherSite);
-    if (!can_move(instruction)) return tl::unexpected(kUnmovable);
+    // A call that is the last returns to where it always did.
+    bool last = instruction.end() - code[0].address >= kJumpSize;
+    if (!can_move(instruction) && !(last && instruction.is_call)) return tl::unexpected(kUnmovable);
     if (!falls_through && !instruction.is_padding) return tl::unexpected(kNoRoom);
     if (falls_through) executed = count;
     falls_through = falls_through && instruction.falls_through();

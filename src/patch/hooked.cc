@@ -11,7 +11,7 @@ namespace {
 
 /// kHeap: libc, or an allocator that takes its place.
 enum class Library { kLibc, kLibstdcxx, kLibgomp, kAllocator, kHeap };
-enum class Use { kWrapped, kReplaced, kCalled, kData };
+enum class Use { kWrapped, kOptional, kReplaced, kCalled, kData };
 
 /// By which a library is known.
 struct Mark {
@@ -61,7 +61,7 @@ std::vector<HookedFunction> find_hooked(const ElfImage& image) {
     Use use = entry->second.use;
     if ((use == Use::kData) != is_data) return;
     found.push_back({entry->second.hook, entry->first, symbol.address, use == Use::kReplaced,
-                     use == Use::kCalled, is_data});
+                     use == Use::kCalled, is_data, use == Use::kOptional});
   };
   for (const Symbol& symbol : image.symbols()) {
     if (symbol.is_exported && symbol.is_function) add(symbol, false);

@@ -16,6 +16,7 @@ struct HookedFunction {
   bool replaced;   ///< never called as it was
   bool untouched;  ///< only called
   bool is_data;    ///< neither
+  bool optional;   ///< if it cannot be hooked, the others are all the same
 };
 
 /// In order of address.

@@ -6,7 +6,7 @@
 
 // X(name, library, use): the library is known by a symbol that no other has. Those that are replaced are never called as they
 // were, so what stands at their start need not be kept; those that are called are left as they are. Of data only the address is
-// wanted.
+// wanted. Where those that are optional cannot be wrapped, their order is not known; the others are needed.
 #define PASTCONE_THREAD_HOOKS(X)                      \
   X(pthread_mutex_lock, kLibc, kWrapped)              \
   X(pthread_mutex_trylock, kLibc, kWrapped)           \
@@ -57,11 +57,6 @@
   X(pthread_cancel, kLibc, kWrapped)                  \
   X(_dl_find_object, kLibc, kWrapped)                 \
   X(fork, kLibc, kWrapped)                            \
-  X(random, kLibc, kWrapped)                          \
-  X(srandom, kLibc, kWrapped)                         \
-  X(localtime, kLibc, kWrapped)                       \
-  X(localtime_r, kLibc, kWrapped)                     \
-  X(tzset, kLibc, kWrapped)                           \
   X(pthread_exit, kLibc, kCalled)                     \
   X(pthread_setcanceltype, kLibc, kCalled)            \
   X(pthread_testcancel, kLibc, kCalled)               \
@@ -72,6 +67,53 @@
   X(__cxa_guard_acquire, kLibstdcxx, kWrapped)        \
   X(__cxa_guard_release, kLibstdcxx, kWrapped)        \
   X(__cxa_guard_abort, kLibstdcxx, kWrapped)
+
+// Functions that have a lock of their own, inlined. See inner_locks.cc.
+#define PASTCONE_INNER_HOOKS(X)            \
+  X(localtime, kLibc, kOptional)           \
+  X(localtime_r, kLibc, kOptional)         \
+  X(gmtime, kLibc, kOptional)              \
+  X(gmtime_r, kLibc, kOptional)            \
+  X(mktime, kLibc, kOptional)              \
+  X(tzset, kLibc, kOptional)               \
+  X(random, kLibc, kOptional)              \
+  X(srandom, kLibc, kOptional)             \
+  X(__cxa_atexit, kLibc, kOptional)        \
+  X(__cxa_at_quick_exit, kLibc, kOptional) \
+  X(on_exit, kLibc, kOptional)             \
+  X(openlog, kLibc, kOptional)             \
+  X(closelog, kLibc, kOptional)            \
+  X(setlogmask, kLibc, kOptional)          \
+  X(vsyslog, kLibc, kOptional)             \
+  X(__vsyslog_chk, kLibc, kOptional)       \
+  X(syslog, kLibc, kOptional)              \
+  X(__syslog_chk, kLibc, kOptional)        \
+  X(getpwnam, kLibc, kOptional)            \
+  X(getpwnam_r, kLibc, kOptional)          \
+  X(getpwuid, kLibc, kOptional)            \
+  X(getpwuid_r, kLibc, kOptional)          \
+  X(getpwent, kLibc, kOptional)            \
+  X(getpwent_r, kLibc, kOptional)          \
+  X(setpwent, kLibc, kOptional)            \
+  X(endpwent, kLibc, kOptional)            \
+  X(getgrnam, kLibc, kOptional)            \
+  X(getgrnam_r, kLibc, kOptional)          \
+  X(getgrgid, kLibc, kOptional)            \
+  X(getgrgid_r, kLibc, kOptional)          \
+  X(getgrent, kLibc, kOptional)            \
+  X(getgrent_r, kLibc, kOptional)          \
+  X(setgrent, kLibc, kOptional)            \
+  X(endgrent, kLibc, kOptional)            \
+  X(initgroups, kLibc, kOptional)          \
+  X(getgrouplist, kLibc, kOptional)        \
+  X(getservbyname, kLibc, kOptional)       \
+  X(getservbyname_r, kLibc, kOptional)     \
+  X(getservbyport, kLibc, kOptional)       \
+  X(getservbyport_r, kLibc, kOptional)     \
+  X(getprotobyname, kLibc, kOptional)      \
+  X(getprotobyname_r, kLibc, kOptional)    \
+  X(getprotobynumber, kLibc, kOptional)    \
+  X(getprotobynumber_r, kLibc, kOptional)
 
 // Memory, of libc and of what takes its place (jemalloc, tcmalloc), which has C++'s operators of its own.
 #define PASTCONE_HEAP_HOOKS(X)                                  \
@@ -120,83 +162,83 @@
 
 // Streams, whose locks are inlined. Of several names of one function the first counts.
 #define PASTCONE_STDIO_HOOKS(X)            \
-  X(printf, kLibc, kWrapped)               \
-  X(fprintf, kLibc, kWrapped)              \
-  X(vprintf, kLibc, kWrapped)              \
-  X(vfprintf, kLibc, kWrapped)             \
-  X(__printf_chk, kLibc, kWrapped)         \
-  X(__fprintf_chk, kLibc, kWrapped)        \
-  X(__vprintf_chk, kLibc, kWrapped)        \
-  X(__vfprintf_chk, kLibc, kWrapped)       \
-  X(puts, kLibc, kWrapped)                 \
-  X(fputs, kLibc, kWrapped)                \
-  X(fputc, kLibc, kWrapped)                \
-  X(putc, kLibc, kWrapped)                 \
-  X(putchar, kLibc, kWrapped)              \
-  X(fwrite, kLibc, kWrapped)               \
-  X(perror, kLibc, kWrapped)               \
-  X(scanf, kLibc, kWrapped)                \
-  X(fscanf, kLibc, kWrapped)               \
-  X(vscanf, kLibc, kWrapped)               \
-  X(vfscanf, kLibc, kWrapped)              \
-  X(__isoc99_scanf, kLibc, kWrapped)       \
-  X(__isoc99_fscanf, kLibc, kWrapped)      \
-  X(__isoc99_vscanf, kLibc, kWrapped)      \
-  X(__isoc99_vfscanf, kLibc, kWrapped)     \
-  X(__isoc23_scanf, kLibc, kWrapped)       \
-  X(__isoc23_fscanf, kLibc, kWrapped)      \
-  X(__isoc23_vscanf, kLibc, kWrapped)      \
-  X(__isoc23_vfscanf, kLibc, kWrapped)     \
-  X(fgets, kLibc, kWrapped)                \
-  X(__fgets_chk, kLibc, kWrapped)          \
-  X(fgetc, kLibc, kWrapped)                \
-  X(getc, kLibc, kWrapped)                 \
-  X(getchar, kLibc, kWrapped)              \
-  X(ungetc, kLibc, kWrapped)               \
-  X(getdelim, kLibc, kWrapped)             \
-  X(getline, kLibc, kWrapped)              \
-  X(fread, kLibc, kWrapped)                \
-  X(__fread_chk, kLibc, kWrapped)          \
-  X(wprintf, kLibc, kWrapped)              \
-  X(fwprintf, kLibc, kWrapped)             \
-  X(vwprintf, kLibc, kWrapped)             \
-  X(vfwprintf, kLibc, kWrapped)            \
-  X(__wprintf_chk, kLibc, kWrapped)        \
-  X(__fwprintf_chk, kLibc, kWrapped)       \
-  X(__vwprintf_chk, kLibc, kWrapped)       \
-  X(__vfwprintf_chk, kLibc, kWrapped)      \
-  X(fputwc, kLibc, kWrapped)               \
-  X(putwc, kLibc, kWrapped)                \
-  X(putwchar, kLibc, kWrapped)             \
-  X(fputws, kLibc, kWrapped)               \
-  X(fgetwc, kLibc, kWrapped)               \
-  X(getwc, kLibc, kWrapped)                \
-  X(getwchar, kLibc, kWrapped)             \
-  X(fgetws, kLibc, kWrapped)               \
-  X(__fgetws_chk, kLibc, kWrapped)         \
-  X(ungetwc, kLibc, kWrapped)              \
-  X(fflush, kLibc, kWrapped)               \
-  X(fclose, kLibc, kWrapped)               \
-  X(pclose, kLibc, kWrapped)               \
-  X(freopen, kLibc, kWrapped)              \
-  X(freopen64, kLibc, kWrapped)            \
-  X(fseek, kLibc, kWrapped)                \
-  X(fseeko, kLibc, kWrapped)               \
-  X(ftell, kLibc, kWrapped)                \
-  X(ftello, kLibc, kWrapped)               \
-  X(rewind, kLibc, kWrapped)               \
-  X(fgetpos, kLibc, kWrapped)              \
-  X(fsetpos, kLibc, kWrapped)              \
-  X(setvbuf, kLibc, kWrapped)              \
-  X(setbuf, kLibc, kWrapped)               \
-  X(setbuffer, kLibc, kWrapped)            \
-  X(setlinebuf, kLibc, kWrapped)           \
-  X(feof, kLibc, kWrapped)                 \
-  X(ferror, kLibc, kWrapped)               \
-  X(clearerr, kLibc, kWrapped)             \
-  X(flockfile, kLibc, kWrapped)            \
-  X(ftrylockfile, kLibc, kWrapped)         \
-  X(funlockfile, kLibc, kWrapped)          \
+  X(printf, kLibc, kOptional)              \
+  X(fprintf, kLibc, kOptional)             \
+  X(vprintf, kLibc, kOptional)             \
+  X(vfprintf, kLibc, kOptional)            \
+  X(__printf_chk, kLibc, kOptional)        \
+  X(__fprintf_chk, kLibc, kOptional)       \
+  X(__vprintf_chk, kLibc, kOptional)       \
+  X(__vfprintf_chk, kLibc, kOptional)      \
+  X(puts, kLibc, kOptional)                \
+  X(fputs, kLibc, kOptional)               \
+  X(fputc, kLibc, kOptional)               \
+  X(putc, kLibc, kOptional)                \
+  X(putchar, kLibc, kOptional)             \
+  X(fwrite, kLibc, kOptional)              \
+  X(perror, kLibc, kOptional)              \
+  X(scanf, kLibc, kOptional)               \
+  X(fscanf, kLibc, kOptional)              \
+  X(vscanf, kLibc, kOptional)              \
+  X(vfscanf, kLibc, kOptional)             \
+  X(__isoc99_scanf, kLibc, kOptional)      \
+  X(__isoc99_fscanf, kLibc, kOptional)     \
+  X(__isoc99_vscanf, kLibc, kOptional)     \
+  X(__isoc99_vfscanf, kLibc, kOptional)    \
+  X(__isoc23_scanf, kLibc, kOptional)      \
+  X(__isoc23_fscanf, kLibc, kOptional)     \
+  X(__isoc23_vscanf, kLibc, kOptional)     \
+  X(__isoc23_vfscanf, kLibc, kOptional)    \
+  X(fgets, kLibc, kOptional)               \
+  X(__fgets_chk, kLibc, kOptional)         \
+  X(fgetc, kLibc, kOptional)               \
+  X(getc, kLibc, kOptional)                \
+  X(getchar, kLibc, kOptional)             \
+  X(ungetc, kLibc, kOptional)              \
+  X(getdelim, kLibc, kOptional)            \
+  X(getline, kLibc, kOptional)             \
+  X(fread, kLibc, kOptional)               \
+  X(__fread_chk, kLibc, kOptional)         \
+  X(wprintf, kLibc, kOptional)             \
+  X(fwprintf, kLibc, kOptional)            \
+  X(vwprintf, kLibc, kOptional)            \
+  X(vfwprintf, kLibc, kOptional)           \
+  X(__wprintf_chk, kLibc, kOptional)       \
+  X(__fwprintf_chk, kLibc, kOptional)      \
+  X(__vwprintf_chk, kLibc, kOptional)      \
+  X(__vfwprintf_chk, kLibc, kOptional)     \
+  X(fputwc, kLibc, kOptional)              \
+  X(putwc, kLibc, kOptional)               \
+  X(putwchar, kLibc, kOptional)            \
+  X(fputws, kLibc, kOptional)              \
+  X(fgetwc, kLibc, kOptional)              \
+  X(getwc, kLibc, kOptional)               \
+  X(getwchar, kLibc, kOptional)            \
+  X(fgetws, kLibc, kOptional)              \
+  X(__fgetws_chk, kLibc, kOptional)        \
+  X(ungetwc, kLibc, kOptional)             \
+  X(fflush, kLibc, kOptional)              \
+  X(fclose, kLibc, kOptional)              \
+  X(pclose, kLibc, kOptional)              \
+  X(freopen, kLibc, kOptional)             \
+  X(freopen64, kLibc, kOptional)           \
+  X(fseek, kLibc, kOptional)               \
+  X(fseeko, kLibc, kOptional)              \
+  X(ftell, kLibc, kOptional)               \
+  X(ftello, kLibc, kOptional)              \
+  X(rewind, kLibc, kOptional)              \
+  X(fgetpos, kLibc, kOptional)             \
+  X(fsetpos, kLibc, kOptional)             \
+  X(setvbuf, kLibc, kOptional)             \
+  X(setbuf, kLibc, kOptional)              \
+  X(setbuffer, kLibc, kOptional)           \
+  X(setlinebuf, kLibc, kOptional)          \
+  X(feof, kLibc, kOptional)                \
+  X(ferror, kLibc, kOptional)              \
+  X(clearerr, kLibc, kOptional)            \
+  X(flockfile, kLibc, kOptional)           \
+  X(ftrylockfile, kLibc, kOptional)        \
+  X(funlockfile, kLibc, kOptional)         \
   X(_pthread_cleanup_push, kLibc, kCalled) \
   X(_pthread_cleanup_pop, kLibc, kCalled)  \
   X(_IO_2_1_stdin_, kLibc, kData)          \
@@ -273,6 +315,7 @@
 
 #define PASTCONE_HOOKS(X)   \
   PASTCONE_THREAD_HOOKS(X)  \
+  PASTCONE_INNER_HOOKS(X)   \
   PASTCONE_HEAP_HOOKS(X)    \
   PASTCONE_STDIO_HOOKS(X)   \
   PASTCONE_OPENMP_HOOKS(X)

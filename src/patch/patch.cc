@@ -188,7 +188,7 @@ void Patcher::hook_functions(const Segment& segment, const Analysis& analysis, T
     if (group) entry = area.add_hook(*group, image_.from(group->start), function.hook);
     if (!entry) {
       const char* why = group ? "the trampoline is out of reach" : group.error();
-      report_.not_hooked.push_back(fmt::format("{}: {}", function.name, why));
+      (function.optional ? report_.left_out : report_.not_hooked).push_back(fmt::format("{}: {}", function.name, why));
       hooks.push_back(left);  // hooks of others may call it
       continue;
     }

@@ -52,7 +52,8 @@ struct PatchReport {
   size_t unexamined = 0;
   std::vector<Site> sites;  ///< in order of address
   std::vector<Hook> hooked;
-  std::vector<std::string> not_hooked;  ///< functions that should have been
+  std::vector<std::string> not_hooked;  ///< functions that must be, and why they cannot
+  std::vector<std::string> left_out;    ///< functions that should be
 };
 
 /// Writes the patched copy of `input` to `output`, atomically, with mode 0644; or nothing, if none is needed.

@@ -43,6 +43,7 @@ void print(const PatchReport& report, bool all) {
     fmt::print("{:#10x}  {:8} {}\n", site.address, kind_name(site.kind), outcome(site));
   }
   for (const std::string& name : report.not_hooked) fmt::print("not hooked: {}\n", name);
+  for (const std::string& name : report.left_out) fmt::print("left out: {}\n", name);
   if (!report.hooked.empty()) fmt::print("{} functions hooked\n", report.hooked.size());
   for (const auto& [what, count] : counts) fmt::print("{:6} {}\n", count, what);
   fmt::print("{} sites: {} patched, {} trapped, {} left; {} patterns outside known functions\n",

@@ -258,6 +258,7 @@ TEST(Patch, EveryFunctionOfTheLibraryIsHooked) {
   std::string contents = read_file("/lib/x86_64-linux-gnu/libc.so.6").value();
   auto patched = patch_bytes(as_bytes(contents), {.hooks = true}).value();
   EXPECT_EQ(patched.report.not_hooked, std::vector<std::string>());
+  EXPECT_EQ(patched.report.left_out, std::vector<std::string>());
   EXPECT_GT(patched.report.hooked.size(), 40u);
   PatchTrailer trailer;
   std::memcpy(&trailer, patched.contents.data() + patched.contents.size() - sizeof trailer, sizeof trailer);
@@ -300,6 +301,7 @@ void expect_hooked(const std::string& path, std::initializer_list<Hook> hooks) {
   auto patched = patch_bytes(as_bytes(*read_file(path)), {.hooks = true});
   ASSERT_TRUE(patched) << patched.error().message;
   for (const std::string& function : patched->report.not_hooked) ADD_FAILURE() << function;
+  for (const std::string& function : patched->report.left_out) ADD_FAILURE() << function;
   for (Hook hook : hooks) {
     EXPECT_EQ(std::ranges::count(patched->report.hooked, hook), 1) << static_cast<uint32_t>(hook);
   }

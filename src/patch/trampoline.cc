@@ -111,6 +111,12 @@ void TrampolineArea::put_moved(const Instruction& instruction, ByteView bytes) {
     put({0x0f, static_cast<uint8_t>(0x80 | instruction.condition)});
     return put_relative(instruction.target);
   }
+  if (instruction.is_call) {  // the first in its function, where %r11 is nobody's
+    put({0x4c, 0x8d, 0x1d});  // lea end(%rip),%r11
+    put_relative(instruction.end());
+    put({0x41, 0x53});  // push %r11
+    return put_jump(instruction.target);
+  }
   uint64_t new_end = here() + instruction.length;
   size_t at = code_.size();
   code_.insert(code_.end(), bytes.begin(), bytes.end());

@@ -189,6 +189,17 @@ inline void futex_ins(Ins& ins, const u64* a) {
   if (operation & kSecond) ins.number(a[4]);
   if (operation & kThird) ins.number(a[5]);
 }
+/// The address of a socket. What stands behind a path is nobody's business, and often what the stack had there.
+inline void in_address(Ins& ins, const u64* a) {
+  constexpr u16 kUnix = 1;
+  u16 family = 0;
+  u64 size = min<u64>((u32)a[2], 65536);
+  if (size > 2 && read_memory(family, a[1]) && family == kUnix) {
+    i64 length = string_length(a[1] + 2, size - 2);
+    if (length > 0) size = 2 + min((u64)length, size - 2);
+  }
+  if (a[1]) ins.bytes(a[1], size);
+}
 inline void semop_ins(Ins& ins, const u64* a) { ins.bytes(a[1], min<u64>(a[2], 500) * 6); }
 inline void msgsnd_ins(Ins& ins, const u64* a) { ins.bytes(a[1], a[2] + 8); }
 inline void poll_ins(Ins& ins, const u64* a) {

@@ -57,8 +57,8 @@ constexpr void add_io_calls(Table& t) {
   // sockets
   t.custom(__NR_socket, 3, handle_socket);
   t.custom(__NR_socketpair, 4, handle_socketpair, fixed<3, 8>);
-  t.custom(__NR_bind, 3, handle_bind, nullptr, in_sized<1, 2>);
-  t.custom(__NR_connect, 3, handle_connect, nullptr, in_sized<1, 2>);
+  t.custom(__NR_bind, 3, handle_bind, nullptr, in_address);
+  t.custom(__NR_connect, 3, handle_connect, nullptr, in_address);
   t.custom(__NR_accept, 3, handle_accept);
   t.custom(__NR_accept4, 4, handle_accept);
   t.logged(__NR_listen, 2);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "objects.h"
+#include "unwinding.h"
 
 namespace pastcone::runtime {
 
@@ -31,7 +32,7 @@ class OrderedLock {
 /// given again.
 long repeat(Thread& t, long value, long expected);
 
-/// While in scope this thread has the lock, if order counts.
+/// While in scope this thread has the lock, if order counts. For what cannot be left otherwise.
 class InOrder {
  public:
   InOrder(Thread& t, u64 address) : t_(t), lock_(address), ordered_(is_ordered(t, false)) {
@@ -47,5 +48,33 @@ class InOrder {
   OrderedLock lock_;
   bool ordered_;
 };
+
+/// While a thread has such a lock, which it gives back also where the library's function is left by an exception or the thread's end.
+template <typename Call>
+struct Holding : Guard {
+  u64 address;
+  Call& call;
+};
+template <typename Call>
+void hold(Thread& t, u64 address, Call call) {
+  OrderedLock(address).take(t);
+  auto run = [](Guard& guard) { ((Holding<Call>&)guard).call(); };
+  auto left = [](Guard& guard) { OrderedLock(((Holding<Call>&)guard).address).give_back(current()); };
+  Holding<Call> guard{{run, left}, address, call};
+  call_guarded(t, guard);
+  OrderedLock(address).give_back(t);
+}
+
+/// Calls a function of the library, and has the lock meanwhile.
+template <typename Result = int, typename... Arguments>
+Result call_holding(Thread& t, u64 address, Hook hook, Arguments... arguments) {
+  if constexpr (__is_same(Result, void)) {
+    hold(t, address, [&] { call_original<void>(hook, arguments...); });
+  } else {
+    Result result;
+    hold(t, address, [&] { result = call_original<Result>(hook, arguments...); });
+    return result;
+  }
+}
 
 }  // namespace pastcone::runtime

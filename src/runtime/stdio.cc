@@ -1,8 +1,6 @@
 // Streams of stdio. glibc's lock around each use of one is inlined, so ours is around that: who writes first into a buffer must be
 // the same again. A thread that waits for input has the lock of that stream only.
-#include "hooks.h"
 #include "ordered.h"
-#include "unwinding.h"
 
 namespace pastcone::runtime {
 namespace {
@@ -19,36 +17,12 @@ File* standard_input() { return standard(Hook::_IO_2_1_stdin_); }
 File* standard_output() { return standard(Hook::_IO_2_1_stdout_); }
 File* standard_error() { return standard(Hook::_IO_2_1_stderr_); }
 
-void give_back(File* file) { OrderedLock((u64)file).give_back(current()); }
-
-/// While a thread uses `file`: a stream may be made of functions of the program, which may throw, or be cancelled.
-template <typename Call>
-struct Using : Guard {
-  File* file;
-  Call& call;
-};
-template <typename Call>
-void use_guarded(Thread& t, File* file, Call call) {
-  OrderedLock((u64)file).take(t);
-  auto run = [](Guard& guard) { ((Using<Call>&)guard).call(); };
-  auto left = [](Guard& guard) { give_back(((Using<Call>&)guard).file); };
-  Using<Call> guard{{run, left}, file, call};
-  call_guarded(t, guard);
-  give_back(file);
-}
-
 /// A call that uses `file`.
 template <typename Result = int, typename... Arguments>
 Result use(File* file, Hook hook, Arguments... arguments) {
   Thread& t = current();
   if (!is_ordered(t, false) || file->flags & File::kUserLocks) return call_original<Result>(hook, arguments...);
-  if constexpr (__is_same(Result, void)) {
-    use_guarded(t, file, [&] { call_original<void>(hook, arguments...); });
-  } else {
-    Result result;
-    use_guarded(t, file, [&] { result = call_original<Result>(hook, arguments...); });
-    return result;
-  }
+  return call_holding<Result>(t, (u64)file, hook, arguments...);
 }
 
 }  // namespace

@@ -249,9 +249,10 @@ void take_if_next(Thread& t, Op op) {
   }
 }
 
-/// Replay: the number of this call's event; 0 if it has none.
-u64 number_of(Call& c) {
-  Log& log = c.log();
+/// Replay: the number of the next event, if it is that of this call, or of any; else 0.
+constexpr u64 kAnyCall = ~u64{0};
+u64 number_of(Thread& t, u64 call) {
+  Log& log = t.log;
   u64 at = log.events.at, number = 0;
   for (bool more = true; more;) {
     Op op = log.peek();
@@ -270,10 +271,9 @@ u64 number_of(Call& c) {
       default: {
         more = false;
         u32 code = (u32)op - (u32)Op::kFirstCall;
-        bool this_call = op == Op::kCall ? log.read_varint() == c.number
-                                         : op >= Op::kFirstCall && code < format::kFrequentCount &&
-                                               format::kFrequent[code].number == c.number;
-        if (this_call) number = c.t.turn_number + 1;
+        bool frequent = op >= Op::kFirstCall && code < format::kFrequentCount;
+        u64 next = op == Op::kCall ? log.read_varint() : frequent ? (u64)format::kFrequent[code].number : kAnyCall;
+        if (next != kAnyCall && (call == next || call == kAnyCall)) number = t.turn_number + 1;
       }
     }
   }
@@ -288,9 +288,26 @@ void enter_call(Call& c) {
   t.in_call = true;
   if (!g.replay) return lock_calls(t);
   stage::Group& group = group_of(t);
-  if (u64 number = number_of(c)) return take_turn_number(t, t.process->group, number);
+  if (u64 number = number_of(t, c.number)) return take_turn_number(t, t.process->group, number);
   wait_for(t, group, stage::WaitKind::kTurn, t.process->group, 0, [&] { return swap_if(group.owner, 0u, t.tid); });
   t.has_turn = true;
+}
+
+void await_next_event(Thread& t) {
+  if (t.log.at_end()) return;
+  u64 number = number_of(t, kAnyCall);
+  if (!number) return;
+  constexpr int kPatience = 4000;
+  const Timespec pause{0, 50'000};
+  stage::Group& group = group_of(t);
+  u64 seen = load(group.number);
+  for (int i = 0; i < kPatience && seen + 1 < number; ++i) {
+    if (i < 100) sys(__NR_sched_yield);
+    else sys(__NR_nanosleep, &pause, nullptr);
+    u64 now = load(group.number);
+    if (now != seen) i = 0;
+    seen = now;
+  }
 }
 
 void leave_call(Thread& t) {

@@ -47,6 +47,10 @@ void take_recorded_turn_after(Thread& t);///< replay: the same for kTurnAfter
 struct Call;
 void enter_call(Call& c);
 void leave_call(Thread& t);
+/// Replay: before a function of a library that makes calls while it has a lock that nobody knows of. Waits until the thread's next
+/// event is due, so that nobody who comes before it has to wait for that lock. Unless that does not come: another may wait for what
+/// the function does first.
+void await_next_event(Thread& t);
 void number_event(Thread& t, bool always);  ///< record: the event whose item comes next; `always` writes its number
 void give_back_turn(Thread& t);          ///< the thread ends; both modes
 void join_group(Thread& t, u32 number);  ///< record: the process shares memory with that group from now on

@@ -57,5 +57,7 @@ hook_\name:
         variadic __wprintf_chk, 2, %rdx
         variadic __fprintf_chk, 3, %rcx
         variadic __fwprintf_chk, 3, %rcx
+        variadic syslog, 2, %rdx
+        variadic __syslog_chk, 3, %rcx
 
         .section .note.GNU-stack, "", @progbits
