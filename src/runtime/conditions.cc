@@ -7,18 +7,18 @@ namespace pastcone::runtime {
 namespace {
 
 /// The thread is cancelled while it waits: it has the mutex again when its cleanup handlers run.
-void note_cancelled(void* mutex) {
+void note_cancelled_wait(void* mutex) {
   auto& m = *(Mutex*)mutex;
   note_acquired(current(), state_of(m), m.address(), m.between_processes(), kCancelled);
 }
-void replay_cancelled(void* mutex) {
+void replay_cancelled_wait(void* mutex) {
   auto& m = *(Mutex*)mutex;
   replay_lock(current(), m, next_operation_unsignalled(current(), m.address()));
 }
 
 template <typename... Arguments>
 int wait_natively(Hook hook, void* condition, Mutex* m, Arguments... arguments) {
-  OnCancel cancel(note_cancelled, m);
+  OnCancel cancel(note_cancelled_wait, m);
   return call_original(hook, condition, m, arguments...);
 }
 
@@ -31,7 +31,7 @@ template <typename... Arguments>
     // Handlers run without the mutex; and who still waited at the end of the recording did not have it.
     bool released = signals_inside(t) || is_last_operation(t) || is_cancelled_here(t);
     if (released) replay_unlock(t, *m);
-    let_cancel(t, replay_cancelled, m);
+    let_cancel(t, replay_cancelled_wait, m);
     Due due = next_operation(t, m->address());
     bool lost = due.result == kNotRecoverable;  // it is given back, and cannot be had any more
     if ((due.acquires() || lost) && !released) replay_unlock(t, *m);

@@ -81,13 +81,6 @@ int fail_with(int error) {
   return -1;
 }
 
-void note_cancelled(void*) { note_result(current(), kCancelled); }
-void replay_cancelled(void* semaphore) {
-  Thread& t = current();
-  next_operation_unsignalled(t, (u64)semaphore);
-  count_operation(t);
-}
-
 template <typename... Arguments>
 int wait_natively(Hook hook, Semaphore* s, bool ordered, Arguments... arguments) {
   if (!ordered) return call_original(hook, s, arguments...);

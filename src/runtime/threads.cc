@@ -13,7 +13,6 @@ namespace {
 
 constexpr u64 kStacksBase = 0x300000000000, kStackRoom = u64{1} << 25, kStacksPerThread = 2048, kCreators = 512;
 constexpr u64 kUnlimitedSize = 2 << 20, kGuard = 4096;
-constexpr u64 kTidOffset = 0x2d0;  // in glibc's struct pthread
 
 /// pthread_attr_t as glibc has it.
 struct Attributes {
@@ -71,10 +70,11 @@ void add_detached(u64 thread) {
     }
 }
 
-/// The thread no longer exists for the kernel, which is told to clear this word of glibc's.
+/// The thread no longer exists for the kernel.
 bool has_left(u64 thread) {
+  u32* number = tid_of(thread);
   u32 tid;
-  return read_memory(tid, thread + kTidOffset) && !tid;
+  return number && read_memory(tid, (u64)number) && !tid;
 }
 
 /// How often it was used again, and 1 + its index.
@@ -138,13 +138,6 @@ void take_stack_back(Thread& t, u64 thread) {
   if (t.stacks_free < sizeof t.free_stacks / sizeof t.free_stacks[0]) t.free_stacks[t.stacks_free++] = index;
 }
 
-void note_cancelled(void*) { note_result(current(), kCancelled); }
-void replay_cancelled(void* thread) {
-  Thread& t = current();
-  next_operation_unsignalled(t, (u64)thread);
-  count_operation(t);
-}
-
 template <typename... Arguments>
 int join_natively(Hook hook, u64 thread, Arguments... arguments) {
   OnCancel cancel(note_cancelled, nullptr);
@@ -182,7 +175,7 @@ extern "C" {
 
 int hook_pthread_create(u64* thread, Attributes* attributes, void* start, void* argument) {
   Thread& t = current();
-  if (!t.process->several) find_cancel_word();
+  if (!t.process->several) find_thread_words(t);
   t.process->several = true;
   allow_fast_path(t);
   Attributes a{};

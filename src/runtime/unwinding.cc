@@ -52,9 +52,9 @@ void call_guarded(Thread& t, Guard& guard) {
 
 namespace {
 // In glibc's struct pthread: the thread's number, and in another word bits that say whether it is cancelled, and how it may be.
-constexpr u32 kTidOffset = 0x2d0 / 4;
 constexpr u32 kDisabled = 1, kAsynchronous = 2, kCancelBits = 4 | 8;
-u32 cancel_offset;
+constexpr u32 kFrom = 0x280 / 4, kTo = 0x480 / 4;
+u32 tid_offset, cancel_offset;
 
 u32* own_struct() {
   u32* self;
@@ -65,16 +65,18 @@ u32* own_struct() {
 /// The library gets ready to cancel threads when it is first asked to; that it is to cancel one that is cancelled already.
 void prepare_to_cancel() {
   static u32 nobody[0x900 / 4];
-  nobody[kTidOffset] = 1;
+  nobody[tid_offset] = 1;
   nobody[cancel_offset] = kCancelBits;
   call_original(Hook::pthread_cancel, nobody);
 }
 }  // namespace
 
-void find_cancel_word() {
-  if (cancel_offset || !originals[(u32)Hook::pthread_setcanceltype]) return;
+void find_thread_words(Thread& t) {
+  if (tid_offset || !originals[(u32)Hook::pthread_setcanceltype]) return;
   u32* self = own_struct();
-  constexpr u32 kFrom = 0x280 / 4, kTo = 0x480 / 4;
+  for (u32 i = kFrom; i < kTo && !tid_offset; ++i)
+    if (load(self[i]) == t.tid) tid_offset = i;
+  if (!tid_offset) return;
   u32 before[kTo - kFrom];
   for (u32 i = kFrom; i < kTo; ++i) before[i - kFrom] = load(self[i]);
   int old = 0, now;
@@ -82,6 +84,15 @@ void find_cancel_word() {
   for (u32 i = kFrom; i < kTo && !cancel_offset; ++i)
     if ((load(self[i]) ^ before[i - kFrom]) == kAsynchronous) cancel_offset = i;
   call_original(Hook::pthread_setcanceltype, old, &now);
+}
+
+u32* tid_of(u64 thread) { return tid_offset ? (u32*)thread + tid_offset : nullptr; }
+
+void note_cancelled(void*) { note_result(current(), kCancelled); }
+void replay_cancelled(void* object) {
+  Thread& t = current();
+  next_operation_unsignalled(t, (u64)object);
+  count_operation(t);
 }
 
 /// glibc sets a word of the other thread, which sees it sooner or later. Here it always gets the signal by which glibc wakes one that
@@ -93,7 +104,7 @@ extern "C" int hook_pthread_cancel(u32* thread) {
   prepare_to_cancel();
   u32 tid = 0;
   if (g.replay) tid = (u32)next_operation(t, (u64)thread).result;
-  else if (read_memory(tid, (u64)(thread + kTidOffset))) note_result(t, tid);
+  else if (read_memory(tid, (u64)tid_of((u64)thread))) note_result(t, tid);
   if (g.replay) count_operation(t);
   if (!tid) return 0;
   int& error = program_errno();

@@ -43,8 +43,14 @@ class Cancellable {
 /// was. `cleanup` then takes the operation's entry.
 void let_cancel(Thread& t, void (*cleanup)(void*), void* argument);
 
-/// Before there are several threads: finds out where glibc keeps what cancels a thread.
-void find_cancel_word();
+/// Before there are several threads: finds out where glibc keeps a thread's number, and what cancels it, in what its handle points to.
+void find_thread_words(Thread& t);
+/// Where the number is; 0 once the kernel says that the thread is gone. nullptr: it is not known.
+u32* tid_of(u64 thread);
+
+/// For OnCancel and let_cancel, of an operation that only waits: it has an entry that says so.
+void note_cancelled(void*);
+void replay_cancelled(void* object);
 /// By which threads are cancelled. Record: whether the handler would only note it, for later: then note_cancel does that, in both
 /// modes, as replay need not be at just the same place inside a hooked function.
 inline constexpr int kCancelSignal = 32, kPutOff = 1;
