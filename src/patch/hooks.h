@@ -55,9 +55,9 @@
   X(pthread_timedjoin_np, kLibc, kWrapped)            \
   X(pthread_clockjoin_np, kLibc, kWrapped)            \
   X(pthread_cancel, kLibc, kWrapped)                  \
+  X(pthread_exit, kLibc, kWrapped)                    \
   X(_dl_find_object, kLibc, kWrapped)                 \
   X(fork, kLibc, kWrapped)                            \
-  X(pthread_exit, kLibc, kCalled)                     \
   X(pthread_setcanceltype, kLibc, kCalled)            \
   X(pthread_testcancel, kLibc, kCalled)               \
   X(tgkill, kLibc, kCalled)                           \

@@ -86,7 +86,7 @@ extern "C" void runtime_dispatch(Frame* frame) {
     pass_inside(t);
     frame->rax = (u64)kRestartAlways;
   } else if (t.process->parallel && passes_by(c)) {
-    frame->rax = (u64)pass_futex(c);
+    frame->rax = (u64)pass_call(c);
   } else {
     if (t.process->parallel) enter_call(c);
     frame->rax = (u64)run(c);

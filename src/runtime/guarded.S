@@ -18,4 +18,17 @@ runtime_call_guarded:
         ret
         .cfi_endproc
 
+# void pthread_exit(result), prepared. Nobody stays on the stack.
+        .globl  hook_pthread_exit
+        .type   hook_pthread_exit, @function
+hook_pthread_exit:
+        .cfi_startproc
+        push    %rdi
+        .cfi_adjust_cfa_offset 8
+        call    runtime_prepare_exit
+        pop     %rdi
+        .cfi_adjust_cfa_offset -8
+        jmp     *%rax
+        .cfi_endproc
+
         .section .note.GNU-stack, "", @progbits

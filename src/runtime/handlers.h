@@ -44,7 +44,7 @@ long handle_ftruncate(Call& c);
 /// In parallel mode locks are ordered elsewhere, and what they do with the kernel is nobody's business: it happens in both modes,
 /// and leaves no event.
 bool passes_by(Call& c);
-long pass_futex(Call& c);
+long pass_call(Call& c);
 /// Record: a handler is about to run between two ordered operations, or inside one.
 void note_signals_inside(Call& c);
 long handle_mprotect(Call& c);

@@ -24,6 +24,8 @@ struct Attributes {
   static constexpr u32 kDetached = 1, kOwnStack = 8;
 };
 static_assert(sizeof(Attributes) == 56);
+/// So thrd_create says that its function gives an int.
+Attributes* const kOfC11 = (Attributes*)-1;
 
 /// What glibc would give.
 u64 default_size() {
@@ -179,7 +181,7 @@ int hook_pthread_create(u64* thread, Attributes* attributes, void* start, void* 
   t.process->several = true;
   allow_fast_path(t);
   Attributes a{};
-  if (attributes) a = *attributes;
+  if (attributes && attributes != kOfC11) a = *attributes;
   give_stack(t, a);
   t.creating = true;
   int result = call_original(Hook::pthread_create, thread, &a, start, argument);

@@ -1,6 +1,7 @@
 #include "unwinding.h"
 
 #include "call.h"
+#include "ordered.h"
 
 namespace pastcone::runtime {
 
@@ -93,6 +94,17 @@ void replay_cancelled(void* object) {
   Thread& t = current();
   next_operation_unsignalled(t, (u64)object);
   count_operation(t);
+}
+
+/// A thread ends itself: it loads what unwinds its stack, unless that is there. Where two do so at once, who comes first does it.
+extern "C" u64 runtime_prepare_exit() {
+  static u64 lock;
+  Thread& t = current();
+  if (is_ordered(t, false) && cancel_offset) {
+    InOrder in_order(t, (u64)&lock);
+    prepare_to_cancel();
+  }
+  return originals[(u32)Hook::pthread_exit];
 }
 
 /// glibc sets a word of the other thread, which sees it sooner or later. Here it always gets the signal by which glibc wakes one that

@@ -129,12 +129,13 @@ void note_signals_inside(Call& c) {
 bool passes_by(Call& c) {
   // What a process of one thread does by itself is ordered as it is.
   Process& p = *c.t.process;
+  if (c.number == __NR_sched_yield) return p.parallel && p.several;
   return c.number == __NR_futex && p.parallel && (p.several || !(c.a[1] & kFutexPrivate));
 }
 
-long pass_futex(Call& c) {
+long pass_call(Call& c) {
   Thread& t = c.t;
-  bool waits = futex_waits((int)c.a[1] & 0x7f);
+  bool waits = c.number == __NR_futex && futex_waits((int)c.a[1] & 0x7f);
   if (g.replay) {
     if (!waits) return raw(c);
     begin_wait(t, stage::WaitKind::kFutex, c.a[0], is_last_seen(t));
