@@ -50,6 +50,7 @@
   X(pthread_once, kLibc, kWrapped)                    \
   X(pthread_create, kLibc, kWrapped)                  \
   X(pthread_detach, kLibc, kWrapped)                  \
+  X(pthread_getattr_np, kLibc, kWrapped)              \
   X(pthread_join, kLibc, kWrapped)                    \
   X(pthread_tryjoin_np, kLibc, kWrapped)              \
   X(pthread_timedjoin_np, kLibc, kWrapped)            \

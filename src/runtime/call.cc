@@ -202,6 +202,7 @@ Shape expect_item(Call& c, u32 shapes) {
   }
   if (number != c.number) diverge(c.t, Cause::kFlow, "another call", call_name(number), call_name(c.number));
   if (!(shapes >> (int)shape & 1)) diverge(c.t, Cause::kFlow, "the call has another kind of effect", (i64)shape, shapes, call_name(number));
+  take_event_number(c.t);
   return shape;
 }
 

@@ -121,6 +121,7 @@ struct Thread {
   u64 entry_at;           ///< replay: where the next entry begins
   bool in_call;           ///< inside a call whose events have numbers
   u64 turn_number;        ///< of its last numbered event
+  bool has_number;        ///< replay: that event is the one that comes next
   u64 hook_frame;         ///< of the hooked function that it is in, or was in last: the same in both modes
   bool inside;            ///< the signal that is due came inside of it
   void* once;             ///< the initialisation it is in

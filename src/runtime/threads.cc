@@ -55,6 +55,7 @@ bool map_stack(Thread& t, u64 address, u64 size) {
 /// recorded.
 u64 detached[4096];
 u32 detached_end;  ///< none behind this
+u8 guards[kCreators * kStacksPerThread];      ///< how large the guard of each is to be, in pages
 u8 times_left[kCreators * kStacksPerThread];  ///< how often each stack was used again: who comes next for it must be the same
 
 bool is_own_stack(u64 thread) {
@@ -128,7 +129,7 @@ void give_stack(Thread& t, Attributes& a) {
   if (!map_stack(t, base + kGuard, size)) return;
   a.stack = base + kGuard + size;
   a.size = size;
-  a.guard = 0;
+  guards[index] = (u8)min<u64>(page_up(a.guard) / kPage, 255);
   a.flags |= Attributes::kOwnStack;
 }
 
@@ -181,6 +182,7 @@ int hook_pthread_create(u64* thread, Attributes* attributes, void* start, void* 
   t.process->several = true;
   allow_fast_path(t);
   Attributes a{};
+  a.guard = kGuard;
   if (attributes && attributes != kOfC11) a = *attributes;
   give_stack(t, a);
   t.creating = true;
@@ -193,6 +195,13 @@ int hook_pthread_create(u64* thread, Attributes* attributes, void* start, void* 
 int hook_pthread_detach(u64 thread) {
   int result = call_original(Hook::pthread_detach, thread);
   if (!result) add_detached(thread);
+  return result;
+}
+
+/// What runs on a stack of ours is told what it would be of one of glibc's.
+int hook_pthread_getattr_np(u64 thread, Attributes* attributes) {
+  int result = call_original(Hook::pthread_getattr_np, thread, attributes);
+  if (!result && is_own_stack(thread)) attributes->guard = guards[index_of(thread)] * kPage;
   return result;
 }
 

@@ -245,6 +245,7 @@ void take_if_next(Thread& t, Op op) {
     u32 group = (u32)t.log.read_varint();
     u64 number = t.log.read_varint();
     if (number) take_turn_number(t, group, number);
+    if (op == Op::kTurn) t.has_number = true;
     else if (t.log.at_end()) end_of_log(t);  // it gave the turn up, and never got it again
   }
 }
@@ -288,9 +289,16 @@ void enter_call(Call& c) {
   t.in_call = true;
   if (!g.replay) return lock_calls(t);
   stage::Group& group = group_of(t);
-  if (u64 number = number_of(t, c.number)) return take_turn_number(t, t.process->group, number);
+  u64 number = number_of(t, c.number);
+  t.has_number = number;
+  if (number) return take_turn_number(t, t.process->group, number);
   wait_for(t, group, stage::WaitKind::kTurn, t.process->group, 0, [&] { return swap_if(group.owner, 0u, t.tid); });
   t.has_turn = true;
+}
+
+void take_event_number(Thread& t) {
+  if (t.in_call && !t.has_number) take_turn_number(t, t.process->group, t.turn_number + 1);
+  t.has_number = false;
 }
 
 void await_next_event(Thread& t) {

@@ -51,6 +51,7 @@ void leave_call(Thread& t);
 /// event is due, so that nobody who comes before it has to wait for that lock. Unless that does not come: another may wait for what
 /// the function does first.
 void await_next_event(Thread& t);
+void take_event_number(Thread& t);          ///< replay: of the event whose item was read, if it is not the call's first
 void number_event(Thread& t, bool always);  ///< record: the event whose item comes next; `always` writes its number
 void give_back_turn(Thread& t);          ///< the thread ends; both modes
 void join_group(Thread& t, u32 number);  ///< record: the process shares memory with that group from now on
