@@ -55,10 +55,35 @@ i64 string_length(u64 address, u64 limit) {
   return (i64)limit;
 }
 
+namespace {
+/// How many of the arguments mean something: libc passes on what registers happened to hold, which may be left from the runtime.
+u32 meant_arguments(const Call& c) {
+  switch (c.number) {
+    case __NR_futex: return 3;  // what else there is depends on the operation
+    case __NR_prctl:
+      switch (c.a[0]) {
+        case 3: case 7: case 13: case 21: case 27: case 30: case 34: case 39: return 1;  // PR_GET_DUMPABLE and its like
+        default: return 2;
+      }
+    case __NR_fcntl:
+      switch (c.a[1]) {
+        case 1: case 3: case 9: case 11: case 1025: case 1032: case 1034: return 2;  // F_GETFD, F_GETFL and their like
+        default: return 3;
+      }
+    case __NR_ioctl:
+      switch (c.a[1]) {
+        case 0x5450: case 0x5451: case 0x540c: case 0x540d: case 0x5422: return 2;  // FIONCLEX, FIOCLEX, TIOCEXCL, TIOCNXCL, TIOCNOTTY
+        default: return 3;
+      }
+    default: return c.info.arguments;
+  }
+}
+}  // namespace
+
 void hash_call(Call& c) {
   Hash& hash = c.log().hash;
   hash.mix(c.number);
-  for (u32 i = 0; i < c.info.arguments; ++i) hash.mix(c.a[i]);
+  for (u32 i = 0, n = meant_arguments(c); i < n; ++i) hash.mix(c.a[i]);
   if (c.info.ins) {
     Ins ins(hash);
     c.info.ins(ins, c.a);
@@ -213,7 +238,7 @@ namespace {
   Text was(hash, sizeof hash), text(now, sizeof now);
   (was << "hash ").hex(recorded, 2);
   text << call_name(c.number) << "(";
-  for (u32 i = 0; i < c.info.arguments; ++i) (text << (i ? ", 0x" : "0x")).hex(c.a[i]);
+  for (u32 i = 0, n = meant_arguments(c); i < n; ++i) (text << (i ? ", 0x" : "0x")).hex(c.a[i]);
   (text << ") with hash ").hex(c.log().hash.check(), 2);
   diverge(c.t, Cause::kData, "other arguments or bytes than before", hash, now);
 }
