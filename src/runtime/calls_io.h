@@ -83,10 +83,10 @@ constexpr void add_io_calls(Table& t) {
   t.custom(__NR_futex, 3, handle_futex, nullptr, futex_ins);
   t.custom(__NR_sched_yield, 0, handle_yield);
   t.sleeps(__NR_flock, 2);
-  t.sleeps(__NR_semop, 3, nullptr, semop_ins);
-  t.sleeps(__NR_semtimedop, 4, nullptr, semop_ins);
-  t.sleeps(__NR_msgsnd, 4, nullptr, msgsnd_ins);
-  t.sleeps(__NR_msgrcv, 5, msgrcv_outs);
+  t.custom(__NR_semop, 3, handle_semop, nullptr, semop_ins);
+  t.custom(__NR_semtimedop, 4, handle_semop, nullptr, semop_ins);
+  t.custom(__NR_msgsnd, 4, handle_msgsnd, nullptr, msgsnd_ins);
+  t.custom(__NR_msgrcv, 5, handle_msgrcv, msgrcv_outs);
   t.sleeps(__NR_mq_timedsend, 5, nullptr, in_sized<1, 2>);
   t.sleeps(__NR_mq_timedreceive, 5, mq_outs);
 }

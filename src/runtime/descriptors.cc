@@ -3,6 +3,7 @@
 #include "fifos.h"
 #include "files.h"
 #include "handlers.h"
+#include "meetings.h"
 #include "text.h"
 
 namespace pastcone::runtime {
@@ -112,6 +113,7 @@ long handle_new_fd(Call& c) {
     case __NR_pidfd_open: case __NR_pidfd_getfd: case __NR_mq_open: flags = kCloexec; break;
     default: break;
   }
+  if (!g.replay && (c.number == __NR_eventfd || c.number == __NR_eventfd2)) entry.object = new_meeting(c.t);
   entry.cloexec = flags & kCloexec;
   set_fd(result, entry);
   return result;

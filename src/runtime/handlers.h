@@ -48,6 +48,9 @@ long pass_call(Call& c);
 /// Record: a handler is about to run between two ordered operations, or inside one.
 void note_signals_inside(Call& c);
 long handle_mprotect(Call& c);
+long handle_semop(Call& c);
+long handle_msgsnd(Call& c);
+long handle_msgrcv(Call& c);
 long handle_shmat(Call& c);
 long handle_shmdt(Call& c);
 long handle_brk(Call& c);

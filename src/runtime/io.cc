@@ -1,6 +1,7 @@
 // Reading and writing, by what the descriptor is.
 #include "channels.h"
 #include "handlers.h"
+#include "meetings.h"
 #include "maps.h"
 #include "messages.h"
 #include "packets.h"
@@ -94,6 +95,11 @@ bool is_stream(Call& c, const Fd& fd) {
 }
 }  // namespace
 
+namespace {
+/// Record: of an eventfd, where it matters.
+u32 meeting_at(Call& c, const Fd& fd) { return !g.replay && fd.kind == FdKind::kOther && c.t.process->shares ? fd.object : 0; }
+}  // namespace
+
 long handle_write(Call& c) {
   Fd fd = get_fd(c.fd());
   if (sends_packets(c, fd)) return send_packets(c, fd);
@@ -107,7 +113,7 @@ long handle_write(Call& c) {
     for (long i = 0; i < result; ++i) x.out(a[1] + (u64)i * (sizeof(MessageHeader) + 8) + sizeof(MessageHeader), 4);
   });
   if (fd.kind == FdKind::kFile) return g.replay ? replay_file_write(c, buffers) : record_file_write(c);
-  return logged(c, raw_blocking, nullptr);
+  return meet(c, meeting_at(c, fd), true, nullptr);
 }
 
 long handle_read(Call& c) {
@@ -119,6 +125,7 @@ long handle_read(Call& c) {
     if (!buffers.bad) return receive_on_channel(c, fd, buffers);
   }
   if (g.replay) {
+    take_meeting(c);
     Shape shape = expect_item(c, 1 << (int)Shape::kOut | 1 << (int)Shape::kFile);
     c.multiple = true;
     if (shape == Shape::kFile) {
@@ -133,6 +140,7 @@ long handle_read(Call& c) {
   if (u32 file = referenced_file(c.fd(), fd); file && c.number != __NR_preadv2) return record_file_read(c, file);
   c.multiple = true;
   long result = raw_blocking(c);
+  if (u32 object = meeting_at(c, fd); object && !is_error(result)) note_meeting(c, object);
   record_result(c, result, stored_outs);
   if (c.number == __NR_recvmsg || c.number == __NR_recvmmsg) take_passed_fds(c, result);
   return result;
