@@ -59,7 +59,6 @@ namespace {
 /// How many of the arguments mean something: libc passes on what registers happened to hold, which may be left from the runtime.
 u32 meant_arguments(const Call& c) {
   switch (c.number) {
-    case __NR_futex: return 3;  // what else there is depends on the operation
     case __NR_prctl:
       switch (c.a[0]) {
         case 3: case 7: case 13: case 21: case 27: case 30: case 34: case 39: return 1;  // PR_GET_DUMPABLE and its like
