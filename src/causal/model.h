@@ -1,0 +1,137 @@
+// What the event graph is made from: a recorded execution in plain structs, as whoever reads a recording can write it
+// down while going through its streams once. No order is asked for between threads; within a list, what the member says.
+//
+// Threads are numbered from 0 in the order of Execution::threads; events count from 1 in each thread, and 0 stands
+// before the first. What is not in the recording (a stream that was cut off) may be referred to: such an edge is left
+// out and counted. Lock operations that are no events need a number if edges begin or end at them: see steps.h.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <vector>
+
+#include "pastcone/base/ids.h"
+
+namespace pastcone::causal {
+
+/// An event of a thread; as an entry of a cut, the last one that is in it.
+struct Node {
+  uint32_t thread = 0;
+  uint32_t event = 0;
+
+  auto operator<=>(const Node&) const = default;
+};
+
+/// Why one event came before another. All but the last say something about the program.
+enum class EdgeKind : uint8_t {
+  kMessage,    ///< send → the receive of its bytes
+  kReadiness,  ///< what made an end ready → the poll that said so
+  kAccept,     ///< connect → accept
+  kConnect,    ///< listen → connect
+  kEof,        ///< close, shutdown or exit → the end of file
+  kObject,     ///< release of a lock or object → the next access that needs it
+  kEnd,        ///< a receive at an end that several hold → the next receive there
+  kBarrier,    ///< arrival → departure
+  kCondition,  ///< signal or broadcast → wake
+  kCreate,     ///< thread creation → its first event
+  kJoin,       ///< the end of a thread → its join
+  kFork,       ///< fork → the child's first event
+  kWait,       ///< the end of a process → its wait
+  kSignal,     ///< kill → delivery
+  kHandOver,   ///< the last event of who had the turn → the next owner's. Enforced in replay; not causal
+  kCount,
+};
+inline constexpr uint32_t kEdgeKinds = static_cast<uint32_t>(EdgeKind::kCount);
+
+/// "message", "hand-over" …
+const char* to_string(EdgeKind kind);
+
+/// A set of kinds, one bit each.
+using Kinds = uint32_t;
+constexpr Kinds kinds_of(EdgeKind kind) { return Kinds{1} << static_cast<uint32_t>(kind); }
+inline constexpr Kinds kAllKinds = (Kinds{1} << kEdgeKinds) - 1;
+inline constexpr Kinds kCausalKinds = kAllKinds & ~kinds_of(EdgeKind::kHandOver);
+
+inline constexpr uint32_t kNone = UINT32_MAX;
+
+struct ThreadInput {
+  ThreadId id;
+  uint32_t events = 0;
+  Node creator;           ///< event 0: a root
+  bool by_fork = false;   ///< it is the first of its process
+  bool ended = false;     ///< its stream has an end, and was not cut off
+};
+
+struct EdgeInput {
+  Node from, to;
+  EdgeKind kind = EdgeKind::kMessage;
+  uint32_t label = kNone;  ///< the caller's own: a channel, an object …
+};
+
+struct ChannelInput {
+  uint64_t id = 0;       ///< as the recording names it
+  bool messages = false; ///< a position is a message's name; a receive takes all of it, however little it asked for
+  bool queue = true;     ///< arrives when it is sent (pipe, Unix socket); false: only what one sender sends stays in order
+};
+
+/// A send or a receive. Bytes that nobody sent are bytes of the outside.
+struct Transfer {
+  uint64_t begin = 0;  ///< position in the channel
+  uint32_t length = 0;
+  uint32_t channel = 0;  ///< its place in Execution::channels
+  Node at;
+
+  uint64_t end() const { return begin + length; }
+};
+
+/// One use of a lock or another object. Those of one object come in the order of its history.
+struct AccessInput {
+  Node at;
+  uint32_t until = 0;  ///< the thread's event by which it is released; 0: the same event
+  uint32_t object = 0;  ///< below Execution::objects
+  uint32_t write = 1;
+};
+
+/// One meeting at a barrier; rounds of one barrier come in order. An arrival and its departure are different events.
+struct BarrierInput {
+  uint32_t object = 0;
+  std::vector<Node> arrivals, departures;
+};
+
+/// A place where messages of several senders, or for several receivers, arrive, other than a channel: a listening
+/// socket, a set of descriptors that is polled, an MPI rank. (Channels that several threads use need no port.)
+struct PortInput {
+  uint32_t label = kNone;  ///< the caller's own
+  bool queue = true;       ///< as in ChannelInput
+  bool set = false;        ///< what one event takes has no order: readiness
+};
+
+struct ArrivalInput {
+  uint32_t port = 0;
+  uint32_t lane = 0;  ///< what comes on one lane stays in order: a sender, a polled end …
+  uint32_t tag = 0;
+  Node send;
+};
+
+/// A receive at a port. `tag` kNone: any; any_lane false: from a given sender. Takings of one event come in order.
+struct TakingInput {
+  uint32_t arrival = 0;  ///< its place in Execution::arrivals
+  Node at;
+  uint32_t tag = kNone;
+  bool any_lane = true;
+};
+
+struct Execution {
+  std::vector<ThreadInput> threads;  ///< by id
+  std::vector<EdgeInput> edges;  ///< those that do not follow from what is below
+  std::vector<ChannelInput> channels;
+  std::vector<Transfer> sends, receives;
+  uint32_t objects = 0;
+  std::vector<AccessInput> accesses;
+  std::vector<BarrierInput> barriers;
+  std::vector<PortInput> ports;
+  std::vector<ArrivalInput> arrivals;  ///< those of a lane in the order in which they were sent
+  std::vector<TakingInput> takings;
+};
+
+}  // namespace pastcone::causal

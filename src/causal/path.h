@@ -1,0 +1,33 @@
+// Proofs of happened-before: chains of edges from one event to another.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "pastcone/causal/graph.h"
+
+namespace pastcone::causal {
+
+/// An edge as it is shown: from a real thread to a real thread, what goes through a barrier's hub being one.
+struct Arrow {
+  Node from, to;
+  EdgeKind kind = EdgeKind::kMessage;
+  uint32_t label = kNone;
+
+  bool operator==(const Arrow&) const = default;
+};
+
+/// The arrows of a chain from a to b, in order; between them lies program order. It is the chain by which each thread on it learnt of a
+/// first, so it passes each thread at most once. None if a did not come before b.
+std::optional<std::vector<Arrow>> witness_path(const Graph& graph, Node a, Node b, Order order = Order::kCausal);
+
+struct Chain {
+  uint64_t events = 0;  ///< on it, with both ends
+  std::vector<Arrow> arrows;
+};
+
+/// The chain from a to b with the most events. Looks at every edge between them.
+std::optional<Chain> longest_chain(const Graph& graph, Node a, Node b, Order order = Order::kCausal);
+
+}  // namespace pastcone::causal
