@@ -58,7 +58,9 @@ Status add_objects(const Execution& execution, EdgeList& list) {
     TRY_STATUS(check_node(execution, access.at, "an access"));
     if (access.object >= execution.objects) return fail("an access is to object {}, which does not exist", access.object);
     ObjectState& state = states[access.object];
-    Node release{access.at.thread, std::max(access.at.event, access.until)};
+    // A release behind the end of the recording: what is there of the thread stands for it.
+    uint32_t until = std::min(access.until, execution.threads[access.at.thread].events);
+    Node release{access.at.thread, std::max(access.at.event, until)};
     if (access.write == 0 || state.readers.empty()) {
       if (state.last_write.event != 0) list.add(state.last_write, access.at, EdgeKind::kObject, access.object);
     } else {

@@ -87,26 +87,40 @@ Lanes lanes(const Column<Transfer>& transfers, const ByThread& threads, size_t c
   return {std::move(list), std::move(items), std::move(of_channel)};
 }
 
+/// A thread's later sends have later positions.
+Status check_lanes(const Graph& graph) {
+  for (const Lane& lane : graph.send_lanes.lanes) {
+    auto items = graph.send_lanes.items.view().subspan(lane.first, lane.count);
+    if (std::ranges::is_sorted(items)) continue;
+    return fail("{} sent on channel {} with positions that go back", graph.thread_id(lane.thread), graph.channels[lane.channel].id);
+  }
+  return {};
+}
+
+/// Something was sent that nobody received, but what was sent behind it was.
+bool has_gaps(std::span<const Transfer> sends, std::span<const Transfer> receives, bool messages) {
+  size_t place = 0;
+  uint64_t taken = 0;  // all before it
+  for (const Transfer& receive : receives) {
+    if (messages) {
+      if (place < sends.size() && sends[place].begin < receive.begin) return true;
+      while (place < sends.size() && sends[place].begin <= receive.begin) ++place;
+      continue;
+    }
+    while (place < sends.size() && sends[place].end() <= taken) ++place;
+    if (place < sends.size() && std::max(sends[place].begin, taken) < receive.begin) return true;
+    taken = std::max(taken, receive.end());
+  }
+  return false;
+}
+
 uint32_t channel_flags(const Graph& graph, uint32_t channel, const ChannelInput& input) {
   uint32_t flags = (input.messages ? Channel::kMessages : 0) | (input.queue ? Channel::kQueue : 0);
   for (const Lane& lane : graph.receive_lanes.of(channel)) {
-    for (uint32_t i = 1; i < lane.count; ++i) {
-      const Transfer& before = graph.receives[graph.receive_lanes.items[lane.first + i - 1]];
-      const Transfer& after = graph.receives[graph.receive_lanes.items[lane.first + i]];
-      if (after.begin < before.begin) flags |= Channel::kUnordered;
-    }
+    auto items = graph.receive_lanes.items.view().subspan(lane.first, lane.count);
+    if (!std::ranges::is_sorted(items)) flags |= Channel::kUnordered;
   }
-  std::span<const Transfer> sends = graph.sends_of(channel), receives = graph.receives_of(channel);
-  size_t taken = 0;
-  for (size_t i = 0; i < receives.size(); ++i) {
-    while (taken < sends.size() && sends[taken].begin < receives[i].begin) {
-      if (i == 0 || (input.messages ? receives[i - 1].begin < sends[taken].begin
-                                    : receives[i - 1].end() < std::min(sends[taken].end(), receives[i].begin))) {
-        flags |= Channel::kGaps;
-      }
-      ++taken;
-    }
-  }
+  if (has_gaps(graph.sends_of(channel), graph.receives_of(channel), input.messages)) flags |= Channel::kGaps;
   return flags;
 }
 
@@ -128,6 +142,7 @@ Status add_transfers(Execution& execution, Graph& graph) {
   graph.sends_by_thread = by_thread(graph.sends, threads);
   graph.receives_by_thread = by_thread(graph.receives, threads);
   graph.send_lanes = lanes(graph.sends, graph.sends_by_thread, channels);
+  TRY_STATUS(check_lanes(graph));
   graph.receive_lanes = lanes(graph.receives, graph.receives_by_thread, channels);
   list.clear();
   for (uint32_t channel = 0; channel < channels; ++channel) {
