@@ -142,6 +142,55 @@ void add_ends(const Graph& graph, EdgeList& list) {
   }
 }
 
+/// Where several threads receive, what one thread sent is received in its order.
+class LaneEdges {
+ public:
+  LaneEdges(const Execution& execution, const Graph& graph, EdgeList& list) : execution_(execution), graph_(graph), list_(list) {}
+
+  void add_channel(uint32_t channel) {
+    if (graph_.receive_lanes.of(channel).size() < 2) return;
+    last_.clear();
+    std::span<const Transfer> sends = graph_.sends_of(channel);
+    bool messages = graph_.channels[channel].messages();
+    size_t place = 0;
+    for (const Transfer& receive : graph_.receives_of(channel)) {
+      while (place < sends.size() && (messages ? sends[place].begin < receive.begin : sends[place].end() <= receive.begin)) ++place;
+      if (messages) {
+        if (place < sends.size() && sends[place].begin == receive.begin) take(sends[place].at.thread, receive.at, channel);
+        continue;
+      }
+      for (size_t i = place; i < sends.size() && sends[i].begin < receive.end(); ++i) take(sends[i].at.thread, receive.at, channel);
+    }
+  }
+
+  /// Tags let receives overtake each other.
+  void add_ports() {
+    std::vector<Node> taker(execution_.arrivals.size());
+    for (const TakingInput& taking : execution_.takings) {
+      if (taking.tag == kNone) taker[taking.arrival] = taking.at;
+    }
+    std::map<std::pair<uint32_t, uint32_t>, Node> last;
+    for (size_t i = 0; i < taker.size(); ++i) {
+      if (taker[i].event == 0) continue;
+      Node& before = last[{execution_.arrivals[i].port, execution_.arrivals[i].lane}];
+      if (before.event != 0) list_.add(before, taker[i], EdgeKind::kLane, execution_.arrivals[i].port);
+      before = taker[i];
+    }
+  }
+
+ private:
+  void take(uint32_t sender, Node receive, uint32_t channel) {
+    Node& before = last_[sender];
+    if (before.event != 0 && before != receive) list_.add(before, receive, EdgeKind::kLane, channel);
+    before = receive;
+  }
+
+  const Execution& execution_;
+  const Graph& graph_;
+  EdgeList& list_;
+  std::map<uint32_t, Node> last_;  ///< of each sender: who received of it last
+};
+
 }  // namespace
 
 Status add_threads(const Execution& execution, Graph& graph) {
@@ -178,6 +227,9 @@ Status add_edges(const Execution& execution, const Graph& graph, EdgeList& list)
   MessageEdges messages(graph, list);
   for (uint32_t channel = 0; channel < graph.channels.size(); ++channel) messages.add(channel);
   add_ends(graph, list);
+  LaneEdges lanes(execution, graph, list);
+  for (uint32_t channel = 0; channel < graph.channels.size(); ++channel) lanes.add_channel(channel);
+  lanes.add_ports();
   return {};
 }
 

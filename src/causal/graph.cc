@@ -6,7 +6,7 @@ namespace pastcone::causal {
 
 const char* to_string(EdgeKind kind) {
   static constexpr const char* kNames[] = {"message", "readiness", "accept", "connect",  "end of file",
-                                           "object",  "end",       "barrier", "condition", "create",
+                                           "object",  "shared end", "sender's order", "barrier", "condition", "create",
                                            "join",    "fork",      "wait",    "signal",    "hand-over"};
   static_assert(std::size(kNames) == kEdgeKinds);
   return kind < EdgeKind::kCount ? kNames[static_cast<size_t>(kind)] : "?";

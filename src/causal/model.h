@@ -23,6 +23,7 @@ struct Node {
 };
 
 /// Why one event came before another. All but the last say something about the program.
+/// kEnd is how it came; all other causal kinds are how it had to come, given what was received and locked.
 enum class EdgeKind : uint8_t {
   kMessage,    ///< send → the receive of its bytes
   kReadiness,  ///< what made an end ready → the poll that said so
@@ -31,6 +32,7 @@ enum class EdgeKind : uint8_t {
   kEof,        ///< close, shutdown or exit → the end of file
   kObject,     ///< release of a lock or object → the next access that needs it
   kEnd,        ///< a receive at an end that several hold → the next receive there
+  kLane,       ///< the same, of the same sender: this order was never open
   kBarrier,    ///< arrival → departure
   kCondition,  ///< signal or broadcast → wake
   kCreate,     ///< thread creation → its first event

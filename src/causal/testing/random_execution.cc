@@ -38,6 +38,7 @@ class Machine {
     size_t read = 0;
     std::vector<std::pair<size_t, bool>> queue;   ///< messages: place of the send; taken
     std::vector<Node> receivers;
+    std::vector<std::pair<Node, Node>> deliveries;  ///< send, receive
   };
 
   uint32_t below(uint32_t limit) { return limit == 0 ? 0 : std::uniform_int_distribution<uint32_t>(0, limit - 1)(random_); }
@@ -162,6 +163,7 @@ class Machine {
     input_.receives.push_back({state.read, length, channel, node});
     for (uint32_t i = 0; i < length; ++i, ++state.read) {
       edge(state.bytes[state.read], node, EdgeKind::kMessage);
+      state.deliveries.emplace_back(state.bytes[state.read], node);
       for (TrueSend& send : truth_.sends[channel]) {
         if (state.read >= send.begin && state.read < send.begin + send.length) send.takers[state.read - send.begin] = node;
       }
@@ -187,6 +189,7 @@ class Machine {
     send.takers[0] = node;
     input_.receives.push_back({send.begin, below(send.length + 1), channel, node});
     edge(send.at, node, EdgeKind::kMessage);
+    state.deliveries.emplace_back(send.at, node);
     if (queue) received(state, node);
   }
 
@@ -240,6 +243,7 @@ class Machine {
     }
     std::erase_if(input_.accesses, [&](const AccessInput& access) { return !truth_.has(access.at); });
     add_accesses();
+    add_lanes();
     std::erase_if(truth_.nodes, [&](Node node) { return !truth_.has(node); });
     std::erase_if(truth_.edges, [&](const TrueEdge& edge) { return !truth_.has(edge.from) || !truth_.has(edge.to); });
     truth_.places.resize(truth_.events.size());
@@ -254,6 +258,20 @@ class Machine {
         if (a.object != b.object || (a.write == 0 && b.write == 0)) continue;
         uint32_t release = std::min(std::max(a.at.event, a.until), truth_.events[a.at.thread]);
         edge({a.at.thread, release}, b.at, EdgeKind::kObject);
+      }
+    }
+  }
+
+  /// Every pair of receives from one sender, as far as its sends are known.
+  void add_lanes() {
+    for (const ChannelState& state : channels_) {
+      for (size_t i = 0; i < state.deliveries.size(); ++i) {
+        for (size_t k = i + 1; k < state.deliveries.size(); ++k) {
+          auto [send, receive] = state.deliveries[i];
+          auto [other_send, other_receive] = state.deliveries[k];
+          if (send.thread != other_send.thread || !truth_.has(send) || !truth_.has(other_send)) continue;
+          if (receive != other_receive) edge(receive, other_receive, EdgeKind::kLane);
+        }
       }
     }
   }

@@ -1,0 +1,75 @@
+#include "pastcone/causal/on_the_fly.h"
+
+#include <algorithm>
+
+#include "pastcone/causal/sweep.h"
+
+namespace pastcone::causal {
+namespace {
+
+class Tracer : public SweepVisitor {
+ public:
+  explicit Tracer(const Graph& graph) : graph_(graph), next_(graph.thread_count(), 0) {}
+
+  void incoming(uint32_t group, const uint32_t*, std::span<const Incoming> edges) override {
+    const Group& here = graph_.groups[group];
+    uint32_t last = last_receive(here.thread, here.event);
+    for (const Incoming& each : edges) {
+      if (last > each.at(here.thread)) records.push_back({{here.thread, here.event}, each.from});
+    }
+  }
+
+  std::vector<TraceRecord> records;
+
+ private:
+  /// The thread's last receive before the event; events come in order.
+  uint32_t last_receive(uint32_t thread, uint32_t event) {
+    auto list = graph_.receives_by_thread.of(thread);
+    uint32_t& next = next_[thread];
+    while (next < list.size() && graph_.receives[list[next]].at.event < event) ++next;
+    return next == 0 ? 0 : graph_.receives[list[next - 1]].at.event;
+  }
+
+  const Graph& graph_;
+  std::vector<uint32_t> next_;
+};
+
+}  // namespace
+
+OnTheFly::OnTheFly(uint32_t processes) : states_(processes) {
+  for (State& state : states_) state.known.assign(processes, 0);
+}
+
+OnTheFly::Vector OnTheFly::send(uint32_t process) {
+  State& state = states_[process];
+  state.known[process] = ++state.counter;
+  return state.known;
+}
+
+bool OnTheFly::receive(uint32_t process, const Vector& attached) {
+  State& state = states_[process];
+  ++state.counter;
+  bool races = state.last_receive > attached[process];
+  state.last_receive = state.counter;
+  for (size_t i = 0; i < attached.size(); ++i) state.known[i] = std::max(state.known[i], attached[i]);
+  state.known[process] = state.counter;
+  return races;
+}
+
+std::vector<TraceRecord> traced_on_the_fly(const Graph& graph) {
+  Tracer tracer(graph);
+  sweep(graph, make_anchors(graph, kinds_of(EdgeKind::kMessage), graph.causal.spacing), tracer);
+  std::ranges::sort(tracer.records);
+  return std::move(tracer.records);
+}
+
+Reduction reduction(const Graph& graph, const Races& races) {
+  Reduction result;
+  result.receives = graph.takings.size();
+  for (uint8_t kind : graph.kinds) result.receives += kind == static_cast<uint8_t>(EdgeKind::kMessage);
+  result.on_the_fly = graph.takings.size() + traced_on_the_fly(graph).size();
+  result.exact = races.traced().size();
+  return result;
+}
+
+}  // namespace pastcone::causal

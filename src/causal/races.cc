@@ -1,0 +1,235 @@
+#include "pastcone/causal/races.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <tuple>
+
+#include "pastcone/causal/race_vectors.h"
+#include "pastcone/causal/vectors.h"
+
+namespace pastcone::causal {
+
+/// Finds, message by message, the receives that could have taken it: of each run, receives of one thread that take the same tags, an
+/// interval.
+class RaceFinder {
+ public:
+  RaceFinder(Races& races, const RaceVectors& vectors)
+      : races_(races), contests_(races.contests_), vectors_(vectors), list_(races.list_) {}
+
+  void run() {
+    make_runs();
+    for (uint32_t number = 0; number < contests_.list.size(); ++number) one_contest(number);
+    count_rivals();
+    find_traced();
+  }
+
+ private:
+  struct Run {
+    uint32_t contest, receiver, tag;  ///< receiver: its place in Contest::receivers
+    uint32_t first, last;             ///< of list_
+  };
+
+  /// Where the earlier messages of a lane went.
+  struct Gone {
+    bool all = true;              ///< none is left
+    uint32_t before = 0;          ///< one receiver: the first taking behind all theirs
+    std::vector<uint32_t> known;  ///< several: what their receives know of each receiver
+  };
+
+  uint32_t receiver_of(const Contest& contest, uint32_t taking) const {
+    return place_in(contest.receivers, contests_.takings[taking].at.thread);
+  }
+
+  void make_runs() {
+    for (uint32_t i = 0; i < contests_.takings.size(); ++i) {
+      if (contests_.takings[i].any_lane) list_.push_back(i);
+    }
+    auto key = [&](uint32_t place) {
+      const ContestTaking& taking = contests_.takings[place];
+      return std::tuple(contests_.messages[taking.message].contest, taking.at.thread, taking.tag);
+    };
+    std::ranges::stable_sort(list_, {}, key);
+    races_.listed_.assign(contests_.takings.size(), kNone);
+    for (uint32_t i = 0; i < list_.size(); ++i) {
+      races_.listed_[list_[i]] = i;
+      if (i == 0 || key(list_[i]) != key(list_[i - 1])) {
+        auto [contest, thread, tag] = key(list_[i]);
+        runs_.push_back({contest, place_in(contests_.list[contest].receivers, thread), tag, i, i});
+      }
+      ++runs_.back().last;
+    }
+  }
+
+  void one_contest(uint32_t number) {
+    const Contest& contest = contests_.list[number];
+    auto same = std::ranges::equal_range(runs_, number, {}, &Run::contest);
+    if (same.empty()) return;
+    bool tags = std::ranges::any_of(same, [](const Run& run) { return run.tag != kNone; });
+    if (contest.queue && contest.receivers.size() > 1) add_prefixes(number);
+    std::vector<uint32_t> order(contest.messages);
+    std::iota(order.begin(), order.end(), contest.first_message);
+    std::ranges::stable_sort(order, {}, [&](uint32_t message) { return contests_.messages[message].lane; });
+    Gone any;
+    std::map<uint32_t, Gone> tagged;
+    for (size_t i = 0; i < order.size(); ++i) {
+      const ContestMessage& message = contests_.messages[order[i]];
+      if (i == 0 || contests_.messages[order[i - 1]].lane != message.lane) {
+        any = {};
+        tagged.clear();
+      }
+      if (vectors_.blocked[order[i]] == 0) {
+        for (const Run& run : same) {
+          if (run.tag == kNone || run.tag == message.tag) consider(number, order[i], run, run.tag == kNone ? any : tagged[run.tag]);
+        }
+      }
+      went(contest, number, message, any);
+      if (tags) went(contest, number, message, tagged[message.tag]);
+    }
+  }
+
+  void went(const Contest& contest, uint32_t number, const ContestMessage& message, Gone& gone) const {
+    if (message.taking == kNone) {
+      gone.all = false;
+    } else if (contest.receivers.size() == 1) {
+      gone.before = std::max(gone.before, message.taking + 1);
+    } else {
+      gone.known.resize(contest.receivers.size());
+      join(gone.known.data(), after(contest, number, message.taking), gone.known.size());
+    }
+  }
+
+  const uint32_t* after(const Contest& contest, uint32_t number, uint32_t taking) const {
+    return &vectors_.after[vectors_.taking_row[number] + (taking - contest.first_taking) * contest.receivers.size()];
+  }
+
+  /// For queues of several receivers: of each sender's messages up to each, what their receives know of the receivers.
+  void add_prefixes(uint32_t number) {
+    const Contest& contest = contests_.list[number];
+    size_t width = contest.receivers.size();
+    by_sender_.assign(contest.senders.size(), {});
+    prefix_.assign(contest.messages * width, 0);
+    for (uint32_t i = 0; i < contest.messages; ++i) {
+      by_sender_[place_in(contest.senders, contests_.messages[contest.first_message + i].send.thread)].push_back(i);
+    }
+    for (auto& list : by_sender_) {
+      std::ranges::stable_sort(list, {}, [&](uint32_t i) { return contests_.messages[contest.first_message + i].send.event; });
+      for (size_t k = 0; k < list.size(); ++k) {
+        uint32_t* row = &prefix_[list[k] * width];
+        uint32_t taking = contests_.messages[contest.first_message + list[k]].taking;
+        if (k > 0) join(row, &prefix_[list[k - 1] * width], width);
+        if (taking != kNone) join(row, after(contest, number, taking), width);
+      }
+    }
+  }
+
+  /// What the receives of all that was sent before a message know of a receiver.
+  uint32_t queue_known(uint32_t number, uint32_t place, uint32_t receiver) const {
+    const Contest& contest = contests_.list[number];
+    size_t width = contest.receivers.size(), senders = contest.senders.size();
+    const uint32_t* known = &vectors_.senders[vectors_.sender_row[number] + (place - contest.first_message) * senders];
+    uint32_t result = 0;
+    for (size_t i = 0; i < senders; ++i) {
+      uint32_t until = contest.senders[i] == contests_.messages[place].send.thread ? known[i] - 1 : known[i];
+      auto event = [&](uint32_t index) { return contests_.messages[contest.first_message + index].send.event; };
+      auto later = std::ranges::upper_bound(by_sender_[i], until, {}, event);
+      if (later != by_sender_[i].begin()) result = std::max(result, prefix_[*(later - 1) * width + receiver]);
+    }
+    return result;
+  }
+
+  void consider(uint32_t number, uint32_t place, const Run& run, const Gone& gone) {
+    if (!gone.all) return;
+    const Contest& contest = contests_.list[number];
+    const ContestMessage& message = contests_.messages[place];
+    size_t width = contest.receivers.size();
+    uint32_t known = vectors_.sent[vectors_.sent_row[number] + (place - contest.first_message) * width + run.receiver];
+    uint32_t from = 0;  // places in Contests::takings, where there is one receiver
+    if (width == 1) {
+      from = std::max(gone.before, contest.queue ? vectors_.queue_before[place] : 0);
+    } else {
+      if (!gone.known.empty()) known = std::max(known, gone.known[run.receiver]);
+      if (contest.queue) known = std::max(known, queue_known(number, place, run.receiver));
+    }
+    auto begin = list_.begin() + run.first, end = list_.begin() + run.last;
+    auto first = std::partition_point(begin, end, [&](uint32_t taking) {
+      return taking < from || contests_.takings[taking].at.event <= known;
+    });
+    auto last = std::partition_point(first, end, [&](uint32_t taking) { return could_precede(contest, number, message, taking); });
+    if (first == last) return;
+    races_.intervals_.push_back({number, place, static_cast<uint32_t>(first - list_.begin()), static_cast<uint32_t>(last - list_.begin())});
+  }
+
+  /// Whether a receive can happen before the message's own.
+  bool could_precede(const Contest& contest, uint32_t number, const ContestMessage& message, uint32_t taking) const {
+    if (message.taking == kNone) return true;
+    Node own = contests_.takings[message.taking].at, other = contests_.takings[taking].at;
+    if (own.thread == other.thread) return contest.set ? other.event < own.event : taking < message.taking;
+    size_t width = contest.receivers.size();
+    size_t row = vectors_.taking_row[number] + (taking - contest.first_taking) * width;
+    return vectors_.before[row + receiver_of(contest, message.taking)] < own.event;
+  }
+
+  void count_rivals() {
+    std::vector<uint32_t> change(list_.size() + 1, 0);  // modulo 2³², as it goes up and down
+    for (const auto& interval : races_.intervals_) {
+      ++change[interval.first];
+      --change[interval.last];
+    }
+    std::vector<uint32_t> rivals(contests_.takings.size(), 0);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < list_.size(); ++i) {
+      count += change[i];
+      rivals[list_[i]] = count;
+    }
+    for (uint32_t taking = 0; taking < rivals.size(); ++taking) {
+      if (rivals[taking] > 0) races_.receives_.push_back({contests_.takings[taking].at, taking, rivals[taking]});
+    }
+  }
+
+  void find_traced() {
+    uint32_t last = kNone;
+    for (const auto& interval : races_.intervals_) {
+      const ContestMessage& message = contests_.messages[interval.message];
+      if (interval.message == last || message.taking == kNone) continue;
+      last = interval.message;
+      races_.traced_.push_back({contests_.takings[message.taking].at, message.send});
+    }
+    std::ranges::sort(races_.traced_);
+    auto same = std::ranges::unique(races_.traced_);
+    races_.traced_.erase(same.begin(), same.end());
+  }
+
+  Races& races_;
+  const Contests& contests_;
+  const RaceVectors& vectors_;
+  std::vector<uint32_t>& list_;
+  std::vector<Run> runs_;                           ///< by contest
+  std::vector<std::vector<uint32_t>> by_sender_;    ///< of one contest: each sender's messages
+  std::vector<uint32_t> prefix_;
+};
+
+Races Races::find(const Graph& graph) {
+  Races races;
+  races.contests_ = find_contests(graph);
+  RaceFinder(races, race_vectors(graph, races.contests_)).run();
+  return races;
+}
+
+std::vector<uint32_t> Races::rivals(const RacyReceive& receive) const {
+  std::vector<uint32_t> messages;
+  uint32_t place = listed_[receive.taking];
+  uint32_t contest = contests_.messages[contests_.takings[receive.taking].message].contest;
+  for (const Interval& interval : std::ranges::equal_range(intervals_, contest, {}, &Interval::contest)) {
+    if (interval.first <= place && place < interval.last) messages.push_back(interval.message);
+  }
+  std::ranges::sort(messages);
+  return messages;
+}
+
+std::vector<TraceRecord> by_sender(std::vector<TraceRecord> records) {
+  std::ranges::sort(records, {}, [](const TraceRecord& record) { return std::tuple(record.send, record.receive); });
+  return records;
+}
+
+}  // namespace pastcone::causal
