@@ -19,6 +19,23 @@ class Tracer : public SweepVisitor {
     }
   }
 
+  /// Messages to oneself have no edges.
+  void add_own(uint32_t channel) {
+    std::span<const Transfer> sends = graph_.sends_of(channel);
+    bool messages = graph_.channels[channel].messages();
+    for (const Transfer& receive : graph_.receives_of(channel)) {
+      auto send = std::ranges::partition_point(sends, [&](const Transfer& each) {
+        return messages ? each.begin < receive.begin : each.end() <= receive.begin;
+      });
+      auto list = graph_.receives_by_thread.of(receive.at.thread);
+      auto own = std::ranges::lower_bound(list, receive.at.event, {}, [&](uint32_t i) { return graph_.receives[i].at.event; });
+      uint32_t last = own == list.begin() ? 0 : graph_.receives[*(own - 1)].at.event;
+      for (; send != sends.end() && (messages ? send->begin == receive.begin : send->begin < receive.end()); ++send) {
+        if (send->at.thread == receive.at.thread && last > send->at.event) records.push_back({receive.at, send->at});
+      }
+    }
+  }
+
   std::vector<TraceRecord> records;
 
  private:
@@ -59,6 +76,12 @@ bool OnTheFly::receive(uint32_t process, const Vector& attached) {
 std::vector<TraceRecord> traced_on_the_fly(const Graph& graph) {
   Tracer tracer(graph);
   sweep(graph, make_anchors(graph, kinds_of(EdgeKind::kMessage), graph.causal.spacing), tracer);
+  for (uint32_t channel = 0; channel < graph.channels.size(); ++channel) {
+    bool own = std::ranges::any_of(graph.send_lanes.of(channel), [&](const Lane& lane) {
+      return std::ranges::find(graph.receive_lanes.of(channel), lane.thread, &Lane::thread) != graph.receive_lanes.of(channel).end();
+    });
+    if (own) tracer.add_own(channel);
+  }
   std::ranges::sort(tracer.records);
   return std::move(tracer.records);
 }

@@ -34,7 +34,7 @@ class Collector : public SweepVisitor {
                [&](uint32_t i) { return contests.messages[i].send; }),
         takings_(static_cast<uint32_t>(contests.takings.size()), graph.thread_count(),
                  [&](uint32_t i) { return contests.takings[i].at; }),
-        untaken_(contests.list.size()) {
+        free_(graph.thread_count(), 0), untaken_(contests.list.size()) {
     for (uint32_t place : sends_.items) {  // by thread and event, so the first of each thread comes first
       const ContestMessage& message = contests.messages[place];
       auto& list = untaken_[message.contest];
@@ -92,7 +92,7 @@ class Collector : public SweepVisitor {
     if (message.taking == kNone) vectors_.blocked[place] = is_blocked(message, row);
     if (width == 0) return;
     if (width == 1) {
-      vectors_.queue_before[place] = last_before(contest, message, row, *to);
+      look_back(contest, place, row, *to);
       return;
     }
     width = contest.senders.size();
@@ -106,22 +106,39 @@ class Collector : public SweepVisitor {
     });
   }
 
-  /// Back from the message's own place to the first one that was sent before it. The sender's last message is one, so it is not far.
-  uint32_t last_before(const Contest& contest, const ContestMessage& message, const uint32_t* row, uint32_t known) {
-    uint32_t place = message.taking == kNone ? contest.first_taking + contest.takings : message.taking;
-    for (; place > contest.first_taking; --place) {
+  /// Back from the message's own place to the first one that was sent before it; and on until it could go past all that were: at a
+  /// receive when the next one of each of their senders is traced, and so kept for another. The sender's last message always stops it,
+  /// so it is not far.
+  void look_back(const Contest& contest, uint32_t message, const uint32_t* row, uint32_t known) {
+    const ContestMessage& own = contests_.messages[message];
+    uint32_t place = own.taking == kNone ? contest.first_taking + contest.takings : own.taking;
+    uint32_t& before = vectors_.queue_before[message];
+    uint32_t in_the_way = 0;  // senders of which the next is free to be taken
+    for (before = contest.first_taking; place > contest.first_taking; --place) {
       const ContestTaking& taking = contests_.takings[place - 1];
-      if (taking.at.event <= known) break;
-      Node sent = contests_.messages[taking.message].send;
-      if (at(row, {message.send.thread, message.send.event - 1}, sent.thread) >= sent.event) break;
+      const ContestMessage& other = contests_.messages[taking.message];
+      bool last = taking.at.event <= known || other.lane == own.lane;
+      bool earlier = at(row, {own.send.thread, own.send.event - 1}, other.send.thread) >= other.send.event;
+      if (last || earlier) before = std::max(before, place);
+      if (last) return;
+      if (earlier) in_the_way = in_the_way - is_free(other.send.thread, message) + set_free(other, message);
+      if (in_the_way == 0) vectors_.traced[message] = 1;
+      if (vectors_.traced[message] != 0 && before > contest.first_taking) return;
     }
-    return place;
+  }
+
+  bool is_free(uint32_t sender, uint32_t message) const { return free_[sender] == uint64_t{message} + 1; }
+  bool set_free(const ContestMessage& next, uint32_t message) {
+    bool free = vectors_.traced[&next - contests_.messages.data()] == 0;
+    free_[next.send.thread] = free ? uint64_t{message} + 1 : 0;
+    return free;
   }
 
   const Graph& graph_;
   const Contests& contests_;
   RaceVectors& vectors_;
   Agenda sends_, takings_;
+  std::vector<uint64_t> free_;  ///< of each sender: the message, plus one, for which look_back found its next to be free
   std::vector<std::vector<Node>> untaken_;  ///< of each contest: the first one of each sender that nobody took
 };
 
@@ -145,6 +162,7 @@ RaceVectors race_vectors(const Graph& graph, const Contests& contests) {
   vectors.senders.resize(senders + 1);
   vectors.queue_before.resize(contests.messages.size());
   vectors.blocked.resize(contests.messages.size());
+  vectors.traced.resize(contests.messages.size());
   if (contests.messages.empty()) return vectors;
 
   Collector collector(graph, contests, vectors);

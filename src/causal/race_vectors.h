@@ -18,6 +18,9 @@ struct RaceVectors {
   /// Of messages, where a contest is a queue of one receiver: the first of Contests::takings before which all that was sent before it
   /// had been taken.
   std::vector<uint32_t> queue_before;
+  /// Of messages, where a contest is a queue of one receiver: to be traced. Those before it that are not traced arrive before it in any
+  /// case; past those that are, it could go.
+  std::vector<uint8_t> traced;
   /// Of messages that nobody took from a queue: one that was sent before was not taken either.
   std::vector<uint8_t> blocked;
   std::vector<size_t> sent_row, taking_row, sender_row;  ///< of each contest: where its rows begin

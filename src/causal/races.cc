@@ -188,12 +188,13 @@ class RaceFinder {
   }
 
   void find_traced() {
-    uint32_t last = kNone;
-    for (const auto& interval : races_.intervals_) {
-      const ContestMessage& message = contests_.messages[interval.message];
-      if (interval.message == last || message.taking == kNone) continue;
-      last = interval.message;
-      races_.traced_.push_back({contests_.takings[message.taking].at, message.send});
+    std::vector<uint8_t> traced = vectors_.traced;
+    for (const auto& interval : races_.intervals_) traced[interval.message] = 1;
+    for (uint32_t place = 0; place < traced.size(); ++place) {
+      if (traced[place] == 0) continue;
+      const ContestMessage& message = contests_.messages[place];
+      Node receive = message.taking == kNone ? Node{} : contests_.takings[message.taking].at;
+      races_.traced_.push_back({receive, message.send});
     }
     std::ranges::sort(races_.traced_);
     auto same = std::ranges::unique(races_.traced_);

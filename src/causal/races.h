@@ -12,8 +12,9 @@
 // Exact for what arrives by lanes, and for one queue with one receiver. What the order in other queues, or the order in which
 // several receivers emptied a queue, excludes is not used: there too many may be flagged, never too few.
 //
-// Messages that raced for an earlier receive than their own are the ones P3 traces: with their receives forced (and all others kept
-// from them), everything else happens again by itself.
+// Messages that raced for an earlier receive than their own are the ones P3 traces: with their receives forced, and all others kept
+// from them and from what the same sender sent after them, everything else happens again by itself. That includes messages that
+// nobody received.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +32,7 @@ struct RacyReceive {
   uint32_t rivals;  ///< how many messages raced for it, other than the one it took
 };
 
-/// A record of P3's trace files.
+/// A record of P3's trace files. A receive {0, 0}: nobody received it, and nobody may.
 struct TraceRecord {
   Node receive, send;
 
