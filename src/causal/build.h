@@ -5,12 +5,14 @@
 
 #include "pastcone/base/result.h"
 #include "pastcone/causal/graph.h"
+#include "pastcone/causal/sweep.h"
 
 namespace pastcone::causal {
 
 struct BuildOptions {
   Kinds kinds = kAllKinds;      ///< edges of other kinds are left out
   uint32_t anchor_spacing = 0;  ///< groups from one anchor to the next; 0: by the number of threads
+  uint64_t vector_bytes = kVectorBytes;  ///< for vectors, while building: see sweep.h
 };
 
 /// Uses the execution up, so that both need not be in memory at once. An error if it contradicts itself: a thread that is not there, a

@@ -35,7 +35,7 @@ void add_ports(const Graph& graph, Contests& contests) {
   std::vector<uint32_t> number(graph.arrivals.size(), kNone);
   auto there = [&](Node node) { return node.event != 0 && node.event <= graph.threads[node.thread].events; };
   for (uint32_t port = 0; port < graph.ports.size(); ++port) {
-    contests.list.push_back({port, true, graph.ports[port].queue, graph.ports[port].set, 0, 0, 0, 0, {}, {}});
+    contests.list.push_back({port, true, graph.ports[port].queue != 0, graph.ports[port].set != 0, 0, 0, 0, 0, {}, {}});
   }
   auto count = static_cast<uint32_t>(graph.arrivals.size());
   for (uint32_t place : sorted_places(count, [&](uint32_t i) { return graph.arrivals[i].port; })) {
@@ -46,7 +46,7 @@ void add_ports(const Graph& graph, Contests& contests) {
   }
   for (const TakingInput& taking : graph.takings) {
     if (number[taking.arrival] == kNone || !there(taking.at)) continue;
-    contests.takings.push_back({taking.at, number[taking.arrival], taking.tag, taking.any_lane});
+    contests.takings.push_back({taking.at, number[taking.arrival], taking.tag, taking.any_lane != 0});
   }
 }
 

@@ -104,8 +104,8 @@ struct BarrierInput {
 /// socket, a set of descriptors that is polled, an MPI rank. (Channels that several threads use need no port.)
 struct PortInput {
   uint32_t label = kNone;  ///< the caller's own
-  bool queue = true;       ///< as in ChannelInput
-  bool set = false;        ///< what one event takes has no order: readiness
+  uint32_t queue = 1;      ///< as in ChannelInput
+  uint32_t set = 0;        ///< what one event takes has no order: readiness
 };
 
 struct ArrivalInput {
@@ -115,12 +115,12 @@ struct ArrivalInput {
   Node send;
 };
 
-/// A receive at a port. `tag` kNone: any; any_lane false: from a given sender. Takings of one event come in order.
+/// A receive at a port. `tag` kNone: any; any_lane 0: from a given sender. Takings of one event come in order.
 struct TakingInput {
   uint32_t arrival = 0;  ///< its place in Execution::arrivals
   Node at;
   uint32_t tag = kNone;
-  bool any_lane = true;
+  uint32_t any_lane = 1;
 };
 
 struct Execution {

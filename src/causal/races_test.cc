@@ -161,9 +161,9 @@ TEST(Races, WritersThatComeOneAfterTheOtherDoNotRace) {
 /// What one poll reports has no order; what the next one reports could have been there before.
 TEST(Races, ReadinessHasNoOrderWithinOnePoll) {
   Execution execution = three_threads();
-  execution.ports = {{0, true, true}};
+  execution.ports = {{0, 1, 1}};
   execution.arrivals = {{0, 0, 0, {0, 1}}, {0, 1, 0, {1, 1}}};
-  execution.takings = {{0, {2, 1}, kNone, true}, {1, {2, 1}, kNone, true}};
+  execution.takings = {{0, {2, 1}, kNone, 1}, {1, {2, 1}, kNone, 1}};
   Execution later = execution;
   later.takings[1].at.event = 2;
   auto graph = build(std::move(execution));

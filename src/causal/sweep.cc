@@ -11,12 +11,10 @@
 namespace pastcone::causal {
 namespace {
 
-constexpr size_t kMaxBytes = size_t{384} << 20;
-
 /// Rows that are used again when they are free.
 class Rows {
  public:
-  explicit Rows(uint32_t width) : width_(width), limit_(std::max<size_t>(kMaxBytes / (sizeof(uint32_t) * (width + 1)), 16)) {}
+  Rows(uint32_t width, uint64_t bytes) : width_(width), limit_(bytes / (sizeof(uint32_t) * (width + 1))) {}
 
   uint32_t take() {
     ++used_;
@@ -39,15 +37,15 @@ class Rows {
 
  private:
   uint32_t width_;
-  size_t limit_, used_ = 0;
+  uint64_t limit_, used_ = 0;
   std::vector<std::unique_ptr<uint32_t[]>> rows_;
   std::vector<uint32_t> free_;
 };
 
 class Sweep {
  public:
-  Sweep(const Graph& graph, const Anchors& anchors, SweepVisitor& visitor)
-      : graph_(graph), anchors_(anchors), visitor_(visitor), rows_(graph.thread_count()),
+  Sweep(const Graph& graph, const Anchors& anchors, SweepVisitor& visitor, uint64_t bytes)
+      : graph_(graph), anchors_(anchors), visitor_(visitor), rows_(graph.thread_count(), bytes),
         current_(graph.thread_count(), kNone), uses_(graph.group_count(), 0), kept_(graph.group_count(), kNone) {
     for (uint32_t edge = 0; edge < graph.edges.size(); ++edge) {
       if (wanted(edge) && graph.edges[edge].from_group != kNone) ++uses_[graph.edges[edge].from_group];
@@ -126,7 +124,7 @@ class Sweep {
   }
 
   void finish(uint32_t group, uint32_t& row) {
-    if (uses_[group] != 0) {
+    if (uses_[group] != 0 && !rows_.full()) {
       kept_[group] = row;
     } else {
       rows_.give_back(row);
@@ -166,9 +164,11 @@ class AnchorMaker : public SweepVisitor {
 
 }  // namespace
 
-void sweep(const Graph& graph, const Anchors& anchors, SweepVisitor& visitor) { Sweep(graph, anchors, visitor).run(); }
+void sweep(const Graph& graph, const Anchors& anchors, SweepVisitor& visitor, uint64_t vector_bytes) {
+  Sweep(graph, anchors, visitor, vector_bytes).run();
+}
 
-Anchors make_anchors(const Graph& graph, Kinds kinds, uint32_t spacing) {
+Anchors make_anchors(const Graph& graph, Kinds kinds, uint32_t spacing, uint64_t vector_bytes) {
   Anchors anchors;
   anchors.kinds = kinds;
   anchors.spacing = spacing;
@@ -180,7 +180,7 @@ Anchors make_anchors(const Graph& graph, Kinds kinds, uint32_t spacing) {
   anchors.first = std::move(first);
   anchors.vectors = Column<uint32_t>::over(vectors);
   AnchorMaker maker(graph, anchors, vectors);
-  sweep(graph, anchors, maker);  // cones that it asks for need only the anchors that are there by then
+  sweep(graph, anchors, maker, vector_bytes);  // cones that it asks for need only the anchors that are there by then
   anchors.vectors = std::move(vectors);
   return anchors;
 }

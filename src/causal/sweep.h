@@ -1,6 +1,6 @@
 // A walk over all groups by rising rank with the vectors at hand: for questions about every event, where a cone each would
 // take too long. One vector per running thread, and one for each state of a thread that an edge still has to come from, are in
-// memory; if these take more than kMaxBytes, the newest are dropped, and found again as cones when they are needed.
+// memory; if these take more than a limit, the newest are dropped, and found again as cones when they are needed.
 #pragma once
 
 #include <cstdint>
@@ -31,9 +31,11 @@ class SweepVisitor {
   virtual void epoch(uint32_t /*thread*/, uint32_t /*group*/, const uint32_t* /*row*/) {}
 };
 
-/// Follows the edges that the anchors are for.
-void sweep(const Graph& graph, const Anchors& anchors, SweepVisitor& visitor);
+inline constexpr uint64_t kVectorBytes = uint64_t{384} << 20;
 
-Anchors make_anchors(const Graph& graph, Kinds kinds, uint32_t spacing);
+/// Follows the edges that the anchors are for.
+void sweep(const Graph& graph, const Anchors& anchors, SweepVisitor& visitor, uint64_t vector_bytes = kVectorBytes);
+
+Anchors make_anchors(const Graph& graph, Kinds kinds, uint32_t spacing, uint64_t vector_bytes = kVectorBytes);
 
 }  // namespace pastcone::causal

@@ -105,7 +105,7 @@ Execution MessageProgram::execution() const {
   }
   result.channels.push_back({0, true, options_.queue});
   for (uint32_t i = 0; i < count * count; ++i) result.channels.push_back({1 + i, false, true});
-  if (options_.port) result.ports.push_back({0, options_.queue, false});
+  if (options_.port) result.ports.push_back({0, options_.queue, 0});
   std::map<Node, uint32_t> position;
   std::map<uint32_t, uint64_t> sent, received;
   for (Node node : order_) {
@@ -123,7 +123,7 @@ Execution MessageProgram::execution() const {
         result.sends.push_back({position[node], 1, 0, node});
       }
     } else if (options_.port) {
-      result.takings.push_back({position[taken_.at(node)], node, here.tag, true});
+      result.takings.push_back({position[taken_.at(node)], node, here.tag, 1});
       result.edges.push_back({taken_.at(node), node, EdgeKind::kMessage, 0});
     } else {
       result.receives.push_back({position[taken_.at(node)], 1, 0, node});
