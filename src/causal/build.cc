@@ -45,9 +45,11 @@ Result<Graph> build(Execution&& execution, const BuildOptions& options) {
   execution = {};
   TRY_STATUS(add_index(list.take(), graph));
 
-  uint32_t spacing = options.anchor_spacing != 0 ? options.anchor_spacing : default_spacing(graph.thread_count());
+  uint32_t spacing =
+      options.anchor_spacing != 0 ? options.anchor_spacing : default_spacing(graph.thread_count());
   graph.causal = make_anchors(graph, kCausalKinds, spacing, options.vector_bytes);
-  bool hand_overs = std::ranges::find(graph.kinds, static_cast<uint8_t>(EdgeKind::kHandOver)) != graph.kinds.end();
+  bool hand_overs =
+      std::ranges::find(graph.kinds, static_cast<uint8_t>(EdgeKind::kHandOver)) != graph.kinds.end();
   if (hand_overs) graph.enforced = make_anchors(graph, kAllKinds, spacing, options.vector_bytes);
   return graph;
 }

@@ -18,7 +18,8 @@ std::map<uint32_t, uint32_t> hub_numbers(const Execution& execution) {
 }
 
 Status check_node(const Execution& execution, Node node, const char* what) {
-  if (node.thread >= execution.threads.size()) return fail("{} is of thread {}, which does not exist", what, node.thread);
+  if (node.thread >= execution.threads.size())
+    return fail("{} is of thread {}, which does not exist", what, node.thread);
   return {};
 }
 
@@ -56,13 +57,15 @@ Status add_objects(const Execution& execution, EdgeList& list) {
   std::vector<ObjectState> states(execution.objects);
   for (const AccessInput& access : execution.accesses) {
     TRY_STATUS(check_node(execution, access.at, "an access"));
-    if (access.object >= execution.objects) return fail("an access is to object {}, which does not exist", access.object);
+    if (access.object >= execution.objects)
+      return fail("an access is to object {}, which does not exist", access.object);
     ObjectState& state = states[access.object];
     // A release behind the end of the recording: what is there of the thread stands for it.
     uint32_t until = std::min(access.until, execution.threads[access.at.thread].events);
     Node release{access.at.thread, std::max(access.at.event, until)};
     if (access.write == 0 || state.readers.empty()) {
-      if (state.last_write.event != 0) list.add(state.last_write, access.at, EdgeKind::kObject, access.object);
+      if (state.last_write.event != 0)
+        list.add(state.last_write, access.at, EdgeKind::kObject, access.object);
     } else {
       for (Node reader : state.readers) list.add(reader, access.at, EdgeKind::kObject, access.object);
     }
@@ -92,7 +95,8 @@ class MessageEdges {
     for (const Transfer& receive : graph_.receives_of(channel)) {
       place = first_at(sends, place, receive);
       if (graph_.channels[channel].messages()) {
-        if (place < sends.size() && sends[place].begin == receive.begin) edge(channel, place, sends[place], receive);
+        if (place < sends.size() && sends[place].begin == receive.begin)
+          edge(channel, place, sends[place], receive);
       } else {
         stream(channel, sends, place, receive);
       }
@@ -100,17 +104,20 @@ class MessageEdges {
   }
 
  private:
-  /// The first send that ends behind the receive's beginning. Receives come by position, so it is near `place`.
+  /// The first send that ends behind the receive's beginning. Receives come by position, so it is near
+  /// `place`.
   static size_t first_at(std::span<const Transfer> sends, size_t place, const Transfer& receive) {
     while (place > 0 && sends[place - 1].end() > receive.begin) --place;
-    while (place < sends.size() && sends[place].begin < receive.begin && sends[place].end() <= receive.begin) ++place;
+    while (place < sends.size() && sends[place].begin < receive.begin && sends[place].end() <= receive.begin)
+      ++place;
     return place;
   }
 
   void stream(uint32_t channel, std::span<const Transfer> sends, size_t place, const Transfer& receive) {
     found_.clear();
     for (; place < sends.size() && sends[place].begin < receive.end(); ++place) {
-      auto same = std::ranges::find_if(found_, [&](size_t other) { return sends[other].at.thread == sends[place].at.thread; });
+      auto same = std::ranges::find_if(
+          found_, [&](size_t other) { return sends[other].at.thread == sends[place].at.thread; });
       if (same == found_.end()) {
         found_.push_back(place);
       } else {
@@ -121,7 +128,8 @@ class MessageEdges {
   }
 
   void edge(uint32_t channel, size_t place, const Transfer& send, const Transfer& receive) {
-    list_.add(send.at, receive.at, EdgeKind::kMessage, graph_.first_send[channel] + static_cast<uint32_t>(place));
+    list_.add(send.at, receive.at, EdgeKind::kMessage,
+              graph_.first_send[channel] + static_cast<uint32_t>(place));
   }
 
   const Graph& graph_;
@@ -129,11 +137,12 @@ class MessageEdges {
   std::vector<size_t> found_;
 };
 
-/// Where several threads receive at one end, each receive comes after those of the positions before it. (What is no
-/// queue may be received in any order.)
+/// Where several threads receive at one end, each receive comes after those of the positions before it. (What
+/// is no queue may be received in any order.)
 void add_ends(const Graph& graph, EdgeList& list) {
   for (uint32_t channel = 0; channel < graph.channels.size(); ++channel) {
-    bool in_order = (graph.channels[channel].flags & (Channel::kQueue | Channel::kUnordered)) == Channel::kQueue;
+    bool in_order =
+        (graph.channels[channel].flags & (Channel::kQueue | Channel::kUnordered)) == Channel::kQueue;
     if (!in_order || graph.receive_lanes.of(channel).size() < 2) continue;
     std::span<const Transfer> receives = graph.receives_of(channel);
     for (size_t i = 1; i < receives.size(); ++i) {
@@ -145,7 +154,8 @@ void add_ends(const Graph& graph, EdgeList& list) {
 /// Where several threads receive, what one thread sent is received in its order.
 class LaneEdges {
  public:
-  LaneEdges(const Execution& execution, const Graph& graph, EdgeList& list) : execution_(execution), graph_(graph), list_(list) {}
+  LaneEdges(const Execution& execution, const Graph& graph, EdgeList& list)
+      : execution_(execution), graph_(graph), list_(list) {}
 
   void add_channel(uint32_t channel) {
     if (graph_.receive_lanes.of(channel).size() < 2) return;
@@ -154,12 +164,16 @@ class LaneEdges {
     bool messages = graph_.channels[channel].messages();
     size_t place = 0;
     for (const Transfer& receive : graph_.receives_of(channel)) {
-      while (place < sends.size() && (messages ? sends[place].begin < receive.begin : sends[place].end() <= receive.begin)) ++place;
+      while (place < sends.size() &&
+             (messages ? sends[place].begin < receive.begin : sends[place].end() <= receive.begin))
+        ++place;
       if (messages) {
-        if (place < sends.size() && sends[place].begin == receive.begin) take(sends[place].at.thread, receive.at, channel);
+        if (place < sends.size() && sends[place].begin == receive.begin)
+          take(sends[place].at.thread, receive.at, channel);
         continue;
       }
-      for (size_t i = place; i < sends.size() && sends[i].begin < receive.end(); ++i) take(sends[i].at.thread, receive.at, channel);
+      for (size_t i = place; i < sends.size() && sends[i].begin < receive.end(); ++i)
+        take(sends[i].at.thread, receive.at, channel);
     }
   }
 
@@ -196,20 +210,24 @@ class LaneEdges {
 Status add_threads(const Execution& execution, Graph& graph) {
   uint64_t events = 0;
   std::map<uint32_t, uint32_t> hubs = hub_numbers(execution);
-  if (execution.threads.size() + hubs.size() > kMaxThreads) return fail("the graph has more than {} threads", kMaxThreads);
+  if (execution.threads.size() + hubs.size() > kMaxThreads)
+    return fail("the graph has more than {} threads", kMaxThreads);
   std::vector<Thread> threads;
   threads.reserve(execution.threads.size() + hubs.size());
   for (const ThreadInput& input : execution.threads) {
-    if (!threads.empty() && execution.threads[threads.size() - 1].id >= input.id) return fail("threads are not in order");
+    if (!threads.empty() && execution.threads[threads.size() - 1].id >= input.id)
+      return fail("threads are not in order");
     TRY_STATUS(check_node(execution, input.creator, "the creation of a thread"));
     events += input.events;
     threads.push_back({input.id.process().number(), input.id.number(), input.events,
-                       (input.ended ? Thread::kEnded : 0) | (input.by_fork ? Thread::kByFork : 0), input.creator});
+                       (input.ended ? Thread::kEnded : 0) | (input.by_fork ? Thread::kByFork : 0),
+                       input.creator});
   }
   graph.real_threads = static_cast<uint32_t>(threads.size());
   threads.resize(threads.size() + hubs.size(), {0, 0, 0, Thread::kHub, {}});
   for (const BarrierInput& round : execution.barriers) ++threads[hubs[round.object]].events;
-  if (events + execution.barriers.size() > kMaxEvents) return fail("the recording has more than {} events", kMaxEvents);
+  if (events + execution.barriers.size() > kMaxEvents)
+    return fail("the recording has more than {} events", kMaxEvents);
   graph.threads = std::move(threads);
   return {};
 }

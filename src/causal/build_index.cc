@@ -33,7 +33,8 @@ void make_groups(const std::vector<RawEdge>& raw, Graph& graph) {
   graph.kinds = std::move(kinds);
 }
 
-/// Walks sources and groups of each thread side by side: which group a source follows, and where causal edges begin.
+/// Walks sources and groups of each thread side by side: which group a source follows, and where causal edges
+/// begin.
 void find_sources(Graph& graph) {
   auto count = static_cast<uint32_t>(graph.edges.size());
   std::vector<Edge> edges(graph.edges.begin(), graph.edges.end());
@@ -59,13 +60,17 @@ void find_sources(Graph& graph) {
   graph.sources = {std::move(first), std::move(items)};
 }
 
-/// Lets every thread go as far as its edges allow. A thread that has to wait is entered at the group it waits for, and goes on when
-/// that is done; who still waits at the end is part of a cycle, or behind one.
+/// Lets every thread go as far as its edges allow. A thread that has to wait is entered at the group it waits
+/// for, and goes on when that is done; who still waits at the end is part of a cycle, or behind one.
 class Ranking {
  public:
   explicit Ranking(Graph& graph)
-      : graph_(graph), groups_(graph.groups.begin(), graph.groups.end()), next_(graph.thread_count()),
-        edge_(graph.thread_count()), waiter_(groups_.size(), kNone), waits_(graph.thread_count(), kNone) {}
+      : graph_(graph),
+        groups_(graph.groups.begin(), graph.groups.end()),
+        next_(graph.thread_count()),
+        edge_(graph.thread_count()),
+        waiter_(groups_.size(), kNone),
+        waits_(graph.thread_count(), kNone) {}
 
   Status run() {
     for (uint32_t thread = 0; thread < graph_.thread_count(); ++thread) {
@@ -82,7 +87,8 @@ class Ranking {
       if (next_[thread] == graph_.first_group[thread + 1]) continue;
       const Edge& edge = graph_.edges[edge_[thread]];
       return fail("the edges make a cycle: {} waits for {} ({}), which comes after it",
-                  graph_.id({thread, groups_[next_[thread]].event}), graph_.id(edge.from), to_string(graph_.kind(edge_[thread])));
+                  graph_.id({thread, groups_[next_[thread]].event}), graph_.id(edge.from),
+                  to_string(graph_.kind(edge_[thread])));
     }
     graph_.groups = std::move(groups_);
     return {};
@@ -113,9 +119,9 @@ class Ranking {
     }
     for (uint32_t edge = groups_[group].first_edge; edge < groups_[group + 1].first_edge; ++edge) {
       const Edge& each = graph_.edges[edge];
-      uint32_t from = each.from_group == kNone
-                          ? each.from.event
-                          : groups_[each.from_group].rank + (each.from.event - groups_[each.from_group].event);
+      uint32_t from = each.from_group == kNone ? each.from.event
+                                               : groups_[each.from_group].rank +
+                                                     (each.from.event - groups_[each.from_group].event);
       rank = std::max(rank, from + 1);
     }
     groups_[group].rank = rank;

@@ -9,10 +9,12 @@
 namespace pastcone::causal {
 namespace {
 
-/// Three processes of ten events. Kinds that the input does not name edge by edge are in what it names instead.
+/// Three processes of ten events. Kinds that the input does not name edge by edge are in what it names
+/// instead.
 Execution with(EdgeKind kind) {
   Execution execution;
-  for (uint32_t i = 1; i <= 3; ++i) execution.threads.push_back({ThreadId(ProcessId(i), 1), 10, {}, true, true});
+  for (uint32_t i = 1; i <= 3; ++i)
+    execution.threads.push_back({ThreadId(ProcessId(i), 1), 10, {}, true, true});
   execution.channels = {{1, false, true}};
   execution.objects = 1;
   Node from{0, 5}, to{1, 3};
@@ -156,8 +158,10 @@ TEST(Graph, NamesAreThoseOfUsers) {
   ASSERT_TRUE(node);
   EXPECT_EQ(*node, (Node{1, 7}));
   EXPECT_EQ(to_string(graph->id(*node)), "p2:7");
-  EXPECT_EQ(graph->find(*EventId::parse("p2:11")).error().message, "p2:11 is not in the recording: the last event of p2 is 10");
-  EXPECT_EQ(graph->find(*EventId::parse("p2.2:1")).error().message, "p2.2 is not in the recording: `pastcone ps` lists what is");
+  EXPECT_EQ(graph->find(*EventId::parse("p2:11")).error().message,
+            "p2:11 is not in the recording: the last event of p2 is 10");
+  EXPECT_EQ(graph->find(*EventId::parse("p2.2:1")).error().message,
+            "p2.2 is not in the recording: `pastcone ps` lists what is");
 }
 
 }  // namespace

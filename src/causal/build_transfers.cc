@@ -8,12 +8,14 @@ namespace {
 
 uint64_t by_event(Node node) { return uint64_t{node.thread} << 32 | node.event; }
 
-/// Sorts by channel, position, and for equal positions event; drops what has no bytes and, as EdgeList does, what
-/// is not in the recording.
+/// Sorts by channel, position, and for equal positions event; drops what has no bytes and, as EdgeList does,
+/// what is not in the recording.
 Status put_in_order(Execution& execution, std::vector<Transfer>& transfers, const char* what) {
   for (const Transfer& each : transfers) {
-    if (each.channel >= execution.channels.size()) return fail("{} is on a channel that does not exist", what);
-    if (each.at.thread >= execution.threads.size()) return fail("{} is of a thread that does not exist", what);
+    if (each.channel >= execution.channels.size())
+      return fail("{} is on a channel that does not exist", what);
+    if (each.at.thread >= execution.threads.size())
+      return fail("{} is of a thread that does not exist", what);
     if (each.begin > UINT64_MAX - each.length) return fail("{} has an impossible position", what);
   }
   std::erase_if(transfers, [&](const Transfer& each) {
@@ -29,7 +31,8 @@ Status put_in_order(Execution& execution, std::vector<Transfer>& transfers, cons
   auto sort_by = [&](auto key) {
     std::vector<Transfer> sorted;
     sorted.reserve(count);
-    for (uint32_t place : sorted_places(count, [&](uint32_t i) { return key(transfers[i]); })) sorted.push_back(transfers[place]);
+    for (uint32_t place : sorted_places(count, [&](uint32_t i) { return key(transfers[i]); }))
+      sorted.push_back(transfers[place]);
     transfers = std::move(sorted);
   };
   sort_by([](const Transfer& each) { return by_event(each.at); });
@@ -71,7 +74,8 @@ Lanes lanes(const Column<Transfer>& transfers, const ByThread& threads, size_t c
   Lanes result;
   auto count = static_cast<uint32_t>(transfers.size());
   std::vector<uint32_t> items(count);
-  std::vector<uint32_t> places = sorted_places(count, [&](uint32_t i) { return transfers[threads.items[i]].channel; });
+  std::vector<uint32_t> places =
+      sorted_places(count, [&](uint32_t i) { return transfers[threads.items[i]].channel; });
   for (uint32_t i = 0; i < count; ++i) items[i] = threads.items[places[i]];
   std::vector<Lane> list;
   std::vector<uint32_t> of_channel(channels + 1, 0);
@@ -92,7 +96,8 @@ Status check_lanes(const Graph& graph) {
   for (const Lane& lane : graph.send_lanes.lanes) {
     auto items = graph.send_lanes.items.view().subspan(lane.first, lane.count);
     if (std::ranges::is_sorted(items)) continue;
-    return fail("{} sent on channel {} with positions that go back", graph.thread_id(lane.thread), graph.channels[lane.channel].id);
+    return fail("{} sent on channel {} with positions that go back", graph.thread_id(lane.thread),
+                graph.channels[lane.channel].id);
   }
   return {};
 }
@@ -146,7 +151,8 @@ Status add_transfers(Execution& execution, Graph& graph) {
   graph.receive_lanes = lanes(graph.receives, graph.receives_by_thread, channels);
   list.clear();
   for (uint32_t channel = 0; channel < channels; ++channel) {
-    list.push_back({execution.channels[channel].id, channel_flags(graph, channel, execution.channels[channel]), 0});
+    list.push_back(
+        {execution.channels[channel].id, channel_flags(graph, channel, execution.channels[channel]), 0});
   }
   graph.channels = std::move(list);
   return {};

@@ -17,12 +17,15 @@ struct Demand {
   bool operator<(const Demand& other) const { return rank < other.rank; }
 };
 
-/// Demands are met by falling rank. Whatever one of them leads to has a lower rank, so a thread is raised by its highest demand, and only
-/// once. The cut is consistent at all times, but for the demands that wait.
+/// Demands are met by falling rank. Whatever one of them leads to has a lower rank, so a thread is raised by
+/// its highest demand, and only once. The cut is consistent at all times, but for the demands that wait.
 class PastSearch {
  public:
   PastSearch(const Graph& graph, const Anchors& anchors)
-      : graph_(graph), anchors_(anchors), all_kinds_((kAllKinds & ~anchors.kinds) == 0), cut_(graph.thread_count(), 0),
+      : graph_(graph),
+        anchors_(anchors),
+        all_kinds_((kAllKinds & ~anchors.kinds) == 0),
+        cut_(graph.thread_count(), 0),
         asked_(graph.thread_count(), 0) {}
 
   void demand(Node node, uint32_t group) {
@@ -62,7 +65,8 @@ class PastSearch {
           join(cut_.data(), &anchors_.vectors[(anchors_.first[thread] + anchors - 1) * width], width);
         }
       }
-      for (uint32_t group = demand.group + 1; group > stop && graph_.groups[group - 1].event > cut_[thread]; --group) {
+      for (uint32_t group = demand.group + 1; group > stop && graph_.groups[group - 1].event > cut_[thread];
+           --group) {
         demand_sources(group - 1);
       }
     }
@@ -70,7 +74,8 @@ class PastSearch {
   }
 
   void demand_sources(uint32_t group) {
-    for (uint32_t edge = graph_.groups[group].first_edge; edge < graph_.groups[group + 1].first_edge; ++edge) {
+    for (uint32_t edge = graph_.groups[group].first_edge; edge < graph_.groups[group + 1].first_edge;
+         ++edge) {
       if (!all_kinds_ && (anchors_.kinds & kinds_of(graph_.kind(edge))) == 0) continue;
       demand(graph_.edges[edge].from, graph_.edges[edge].from_group);
     }
@@ -84,7 +89,8 @@ class PastSearch {
   std::priority_queue<Demand> demands_;
 };
 
-/// A thread's groups in which its first event after `events` must be: from where no anchor knows of them to the first anchor that does.
+/// A thread's groups in which its first event after `events` must be: from where no anchor knows of them to
+/// the first anchor that does.
 struct Window {
   uint32_t rank;
   uint32_t group, until;
@@ -97,7 +103,8 @@ class FutureSearch {
  public:
   FutureSearch(const Graph& graph, const Anchors& anchors, std::span<const Node> events)
       : graph_(graph), anchors_(anchors), events_(events), first_(graph.thread_count()) {
-    for (uint32_t thread = 0; thread < graph.thread_count(); ++thread) first_[thread] = graph.threads[thread].events + 1;
+    for (uint32_t thread = 0; thread < graph.thread_count(); ++thread)
+      first_[thread] = graph.threads[thread].events + 1;
     least_rank_ = UINT32_MAX;
     for (Node event : events) {
       first_[event.thread] = std::min(first_[event.thread], event.event);
@@ -141,7 +148,7 @@ class FutureSearch {
       }
     }
     uint32_t from = first + low * anchors_.spacing;
-    until = std::min(until, from + anchors_.spacing);
+    until = from + std::min(until - from, anchors_.spacing);
     auto begin = graph_.groups.begin();
     auto later = std::upper_bound(begin + from, begin + until, least_rank_,
                                   [](uint32_t rank, const Group& group) { return rank < group.rank; });
@@ -154,9 +161,11 @@ class FutureSearch {
   }
 
   bool is_after(uint32_t group) const {
-    for (uint32_t edge = graph_.groups[group].first_edge; edge < graph_.groups[group + 1].first_edge; ++edge) {
+    for (uint32_t edge = graph_.groups[group].first_edge; edge < graph_.groups[group + 1].first_edge;
+         ++edge) {
       Node from = graph_.edges[edge].from;
-      if (from.event >= first_[from.thread] && (anchors_.kinds & kinds_of(graph_.kind(edge))) != 0) return true;
+      if (from.event >= first_[from.thread] && (anchors_.kinds & kinds_of(graph_.kind(edge))) != 0)
+        return true;
     }
     return false;
   }
@@ -181,7 +190,9 @@ Cut past_cone(const Graph& graph, std::span<const Node> events, Order order) {
   return past_cone(graph, graph.anchors(order), events);
 }
 
-Cut past_cone(const Graph& graph, Node event, Order order) { return past_cone(graph, std::span(&event, 1), order); }
+Cut past_cone(const Graph& graph, Node event, Order order) {
+  return past_cone(graph, std::span(&event, 1), order);
+}
 
 std::vector<uint32_t> future_cone(const Graph& graph, std::span<const Node> events, Order order) {
   return FutureSearch(graph, graph.anchors(order), events).run();

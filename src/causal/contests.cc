@@ -1,7 +1,6 @@
 #include "pastcone/causal/contests.h"
 
 #include <algorithm>
-#include <tuple>
 
 #include "pastcone/causal/radix.h"
 
@@ -10,14 +9,23 @@ namespace {
 
 void add_channel(const Graph& graph, uint32_t channel, Contests& contests) {
   const Channel& info = graph.channels[channel];
-  Contest contest{channel, false, (info.flags & Channel::kQueue) != 0, false, static_cast<uint32_t>(contests.messages.size()), 0,
-                  static_cast<uint32_t>(contests.takings.size()), 0, {}, {}};
+  Contest contest{channel,
+                  false,
+                  (info.flags & Channel::kQueue) != 0,
+                  false,
+                  static_cast<uint32_t>(contests.messages.size()),
+                  0,
+                  static_cast<uint32_t>(contests.takings.size()),
+                  0,
+                  {},
+                  {}};
   auto number = static_cast<uint32_t>(contests.list.size());
   std::span<const Transfer> receives = graph.receives_of(channel);
   size_t receive = 0;
   for (const Transfer& send : graph.sends_of(channel)) {
     auto message = static_cast<uint32_t>(contests.messages.size());
-    contests.messages.push_back({send.at, number, send.at.thread, 0, static_cast<uint32_t>(&send - graph.sends.view().data())});
+    contests.messages.push_back(
+        {send.at, number, send.at.thread, 0, static_cast<uint32_t>(&send - graph.sends.view().data())});
     // Who took its first byte.
     while (receive < receives.size() &&
            (info.messages() ? receives[receive].begin < send.begin : receives[receive].end() <= send.begin)) {
@@ -35,7 +43,8 @@ void add_ports(const Graph& graph, Contests& contests) {
   std::vector<uint32_t> number(graph.arrivals.size(), kNone);
   auto there = [&](Node node) { return node.event != 0 && node.event <= graph.threads[node.thread].events; };
   for (uint32_t port = 0; port < graph.ports.size(); ++port) {
-    contests.list.push_back({port, true, graph.ports[port].queue != 0, graph.ports[port].set != 0, 0, 0, 0, 0, {}, {}});
+    contests.list.push_back(
+        {port, true, graph.ports[port].queue != 0, graph.ports[port].set != 0, 0, 0, 0, 0, {}, {}});
   }
   auto count = static_cast<uint32_t>(graph.arrivals.size());
   for (uint32_t place : sorted_places(count, [&](uint32_t i) { return graph.arrivals[i].port; })) {
@@ -57,11 +66,19 @@ std::vector<uint32_t> ascending(std::vector<uint32_t> threads) {
 }
 
 void put_takings_in_order(Contests& contests) {
-  auto key = [&](const ContestTaking& taking) {
-    return std::tuple(contests.messages[taking.message].contest, taking.at.thread, taking.at.event);
+  auto sort_by = [&](auto key) {
+    std::vector<ContestTaking> sorted;
+    sorted.reserve(contests.takings.size());
+    auto count = static_cast<uint32_t>(contests.takings.size());
+    for (uint32_t place : sorted_places(count, [&](uint32_t i) { return key(contests.takings[i]); })) {
+      sorted.push_back(contests.takings[place]);
+    }
+    contests.takings = std::move(sorted);
   };
-  std::ranges::stable_sort(contests.takings, {}, key);
-  for (uint32_t i = 0; i < contests.takings.size(); ++i) contests.messages[contests.takings[i].message].taking = i;
+  sort_by([](const ContestTaking& taking) { return uint64_t{taking.at.thread} << 32 | taking.at.event; });
+  sort_by([&](const ContestTaking& taking) { return uint64_t{contests.messages[taking.message].contest}; });
+  for (uint32_t i = 0; i < contests.takings.size(); ++i)
+    contests.messages[contests.takings[i].message].taking = i;
 }
 
 /// What belongs to each contest, now that the lists are in order.
@@ -76,7 +93,9 @@ void fill_in(Contests& contests) {
       uint32_t thread = contests.messages[message].send.thread;
       if (senders.empty() || senders.back() != thread) senders.push_back(thread);
     }
-    for (; taking < contests.takings.size() && contests.messages[contests.takings[taking].message].contest == number; ++taking) {
+    for (; taking < contests.takings.size() &&
+           contests.messages[contests.takings[taking].message].contest == number;
+         ++taking) {
       uint32_t thread = contests.takings[taking].at.thread;
       if (receivers.empty() || receivers.back() != thread) receivers.push_back(thread);
     }

@@ -1,5 +1,5 @@
-// The places where the order of messages was open: channels that several threads send to or receive from, and the ports of
-// the input. A part of races.h.
+// The places where the order of messages was open: channels that several threads send to or receive from, and
+// the ports of the input. A part of races.h.
 #pragma once
 
 #include <cstdint>
@@ -14,15 +14,15 @@ struct ContestMessage {
   Node send;
   uint32_t contest;
   uint32_t lane, tag;
-  uint32_t item;           ///< its place in Graph::sends, or Graph::arrivals
-  uint32_t taking = kNone; ///< its place in Contests::takings; kNone: nobody took it
+  uint32_t item;            ///< its place in Graph::sends, or Graph::arrivals
+  uint32_t taking = kNone;  ///< its place in Contests::takings; kNone: nobody took it
 };
 
 /// One receive of one message. A receive that took several has several.
 struct ContestTaking {
   Node at;
   uint32_t message;
-  uint32_t tag;        ///< kNone: any
+  uint32_t tag;  ///< kNone: any
   bool any_lane;
 };
 

@@ -14,8 +14,8 @@ std::optional<Arrow> entering_arrow(const Graph& graph, std::span<const uint32_t
   auto missing = std::ranges::find_if(frontier, [&](Node node) { return closed[node.thread] > node.event; });
   if (missing == frontier.end()) return {};
 
-  // A way from the first event that is missing to one that is in the cut. Program order does not lead into a cut, so an
-  // arrow of it does.
+  // A way from the first event that is missing to one that is in the cut. Program order does not lead into a
+  // cut, so an arrow of it does.
   Node outside{missing->thread, missing->event + 1};
   std::vector<uint32_t> future = future_cone(graph, std::span(&outside, 1), order);
   auto inside = std::ranges::find_if(frontier, [&](Node node) { return future[node.thread] <= node.event; });

@@ -38,7 +38,8 @@ ByteView bytes_of(std::span<const T> values) {
 template <typename Sink>
 Status each_piece(const FlatHeader& header, const Graph& graph, ByteView key, Sink sink) {
   static constexpr uint8_t kZeros[8] = {};
-  Status status = sink(ByteView(reinterpret_cast<const uint8_t*>(&header) + kChecked, sizeof header - kChecked));
+  Status status =
+      sink(ByteView(reinterpret_cast<const uint8_t*>(&header) + kChecked, sizeof header - kChecked));
   auto put = [&](ByteView piece) {
     if (status) status = sink(piece);
     if (status) status = sink(ByteView(kZeros, padded(piece.size()) - piece.size()));
@@ -92,14 +93,19 @@ Result<Graph> open_flat(ByteView bytes, ByteView key) {
   if (bytes.size() < sizeof header) return fail("the graph is cut short");
   std::memcpy(&header, bytes.data(), sizeof header);
   if (std::memcmp(header.magic, kMagic, sizeof kMagic) != 0) return fail("this is not a graph");
-  if (header.version != kFlatVersion) return fail("the graph has version {}, not {}", header.version, kFlatVersion);
-  if (header.bytes != bytes.size() || header.columns != kFlatColumns) return fail("the graph has another size than it says");
-  if (reinterpret_cast<uintptr_t>(bytes.data()) % 8 != 0) return fail("the graph does not begin at a multiple of 8");
+  if (header.version != kFlatVersion)
+    return fail("the graph has version {}, not {}", header.version, kFlatVersion);
+  if (header.bytes != bytes.size() || header.columns != kFlatColumns)
+    return fail("the graph has another size than it says");
+  if (reinterpret_cast<uintptr_t>(bytes.data()) % 8 != 0)
+    return fail("the graph does not begin at a multiple of 8");
   uint64_t offset = sizeof header;
   if (header.key_bytes > bytes.size() - offset) return fail("the graph is cut short");
   ByteView found = bytes.subspan(offset, header.key_bytes);
-  if (!std::equal(found.begin(), found.end(), key.begin(), key.end())) return fail("the graph is of something else");
-  if (XXH64(bytes.data() + kChecked, bytes.size() - kChecked, 0) != header.checksum) return fail("the graph is damaged");
+  if (!std::equal(found.begin(), found.end(), key.begin(), key.end()))
+    return fail("the graph is of something else");
+  if (XXH64(bytes.data() + kChecked, bytes.size() - kChecked, 0) != header.checksum)
+    return fail("the graph is damaged");
   offset += padded(header.key_bytes);
 
   Graph graph;

@@ -48,7 +48,8 @@ TEST(Flat, IsTheSameGraph) {
     for (uint32_t thread = 0; thread < graph.real_threads; ++thread) {
       for (uint32_t event = 1; event <= graph.threads[thread].events; ++event) {
         for (Order order : {Order::kCausal, Order::kEnforced}) {
-          ASSERT_EQ(past_cone(*opened, Node{thread, event}, order), past_cone(graph, Node{thread, event}, order));
+          ASSERT_EQ(past_cone(*opened, Node{thread, event}, order),
+                    past_cone(graph, Node{thread, event}, order));
         }
       }
     }
@@ -83,7 +84,8 @@ TEST(Flat, NoBitMayBeWrongAndNoByteMissing) {
 /// Goes wherever the numbers in it lead.
 void ask_everything(const Graph& graph) {
   std::vector<Node> all;
-  for (uint32_t thread = 0; thread < graph.real_threads; ++thread) all.push_back({thread, graph.threads[thread].events});
+  for (uint32_t thread = 0; thread < graph.real_threads; ++thread)
+    all.push_back({thread, graph.threads[thread].events});
   for (Node node : all) {
     for (Order order : {Order::kCausal, Order::kEnforced}) {
       past_cone(graph, node, order);

@@ -5,9 +5,9 @@
 namespace pastcone::causal {
 
 const char* to_string(EdgeKind kind) {
-  static constexpr const char* kNames[] = {"message", "readiness", "accept", "connect",  "end of file",
-                                           "object",  "shared end", "sender's order", "barrier", "condition", "create",
-                                           "join",    "fork",      "wait",    "signal",    "hand-over"};
+  static constexpr const char* kNames[] = {
+      "message", "readiness", "accept", "connect", "end of file", "object", "shared end", "sender's order",
+      "barrier", "condition", "create", "join",    "fork",        "wait",   "signal",     "hand-over"};
   static_assert(std::size(kNames) == kEdgeKinds);
   return kind < EdgeKind::kCount ? kNames[static_cast<size_t>(kind)] : "?";
 }
@@ -19,7 +19,8 @@ uint64_t Graph::event_count() const {
 }
 
 uint32_t Graph::group_at(Node node) const {
-  auto from = groups.begin() + first_group[node.thread], until = groups.begin() + first_group[node.thread + 1];
+  auto from = groups.begin() + first_group[node.thread],
+       until = groups.begin() + first_group[node.thread + 1];
   auto after = std::upper_bound(from, until, node.event,
                                 [](uint32_t event, const Group& group) { return event < group.event; });
   return after == from ? kNone : static_cast<uint32_t>(after - groups.begin() - 1);
@@ -31,9 +32,8 @@ ThreadId Graph::thread_id(uint32_t thread) const {
 
 Result<uint32_t> Graph::find(ThreadId id) const {
   auto real = threads.view().first(real_threads);
-  auto found = std::ranges::lower_bound(real, id, {}, [](const Thread& thread) {
-    return ThreadId(ProcessId(thread.process), thread.number);
-  });
+  auto found = std::ranges::lower_bound(
+      real, id, {}, [](const Thread& thread) { return ThreadId(ProcessId(thread.process), thread.number); });
   auto thread = static_cast<uint32_t>(found - real.begin());
   if (thread < real_threads && thread_id(thread) == id) return thread;
   return fail("{} is not in the recording: `pastcone ps` lists what is", id);
@@ -43,7 +43,8 @@ Result<Node> Graph::find(EventId id) const {
   uint32_t thread = TRY(find(id.thread()));
   if (id.index() == 0) return fail("{}: events count from 1", id);
   if (id.index() > threads[thread].events) {
-    return fail("{} is not in the recording: the last event of {} is {}", id, id.thread(), threads[thread].events);
+    return fail("{} is not in the recording: the last event of {} is {}", id, id.thread(),
+                threads[thread].events);
   }
   return Node{thread, static_cast<uint32_t>(id.index())};
 }

@@ -1,16 +1,18 @@
-// The event graph: threads, the edges into their events, and what makes questions about them cheap. It is made by
-// build() or opened from bytes (flat.h), never changes afterwards, and may be used from several threads. The questions
-// themselves are in cone.h, cut.h, path.h, transit.h, send_vectors.h, races.h and luck.h.
+// The event graph: threads, the edges into their events, and what makes questions about them cheap. It is
+// made by build() or opened from bytes (flat.h), never changes afterwards, and may be used from several
+// threads. The questions themselves are in cone.h, cut.h, path.h, transit.h, send_vectors.h, races.h and
+// luck.h.
 //
-// How time is kept. Only an event with incoming edges (a *group*) learns anything new, so nothing is stored for the
-// others. A group has its edges and its *rank*, the length of the longest chain that ends there: a linear order
-// that agrees with happened-before. Vectors are stored at every n-th group of a thread only, the *anchors*; n grows with the
-// number of threads, so that anchors cost some 16 bytes an edge however many threads there are. A cone is the join of one
-// anchor and less than n groups of edges for each thread: taking demands by falling rank, each thread is raised once.
-// There is a second set of anchors if there are hand-overs, which are enforced but not causal.
+// How time is kept. Only an event with incoming edges (a *group*) learns anything new, so nothing is stored
+// for the others. A group has its edges and its *rank*, the length of the longest chain that ends there: a
+// linear order that agrees with happened-before. Vectors are stored at every n-th group of a thread only, the
+// *anchors*; n grows with the number of threads, so that anchors cost some 16 bytes an edge however many
+// threads there are. A cone is the join of one anchor and less than n groups of edges for each thread: taking
+// demands by falling rank, each thread is raised once. There is a second set of anchors if there are
+// hand-overs, which are enforced but not causal.
 //
-// Barriers have a thread of their own behind the real ones, a *hub* with an event for each round, or n arrivals and n
-// departures would be n² edges. Its entries in cuts mean nothing to users.
+// Barriers have a thread of their own behind the real ones, a *hub* with an event for each round, or n
+// arrivals and n departures would be n² edges. Its entries in cuts mean nothing to users.
 #pragma once
 
 #include <span>
@@ -105,9 +107,9 @@ struct Lane {
 };
 
 struct Lanes {
-  Column<Lane> lanes;          ///< by channel
-  Column<uint32_t> items;      ///< places in Graph::sends or receives
-  Column<uint32_t> of_channel; ///< first lane of each; one more at the end
+  Column<Lane> lanes;           ///< by channel
+  Column<uint32_t> items;       ///< places in Graph::sends or receives
+  Column<uint32_t> of_channel;  ///< first lane of each; one more at the end
 
   std::span<const Lane> of(uint32_t channel) const {
     return lanes.view().subspan(of_channel[channel], of_channel[channel + 1] - of_channel[channel]);
@@ -131,10 +133,10 @@ struct Graph {
   Column<uint32_t> first_group;  ///< of each thread; one more at the end
   Column<Group> groups;          ///< and a last one that is none, for its first_edge
   Column<Edge> edges;
-  Column<uint8_t> kinds;    ///< of each edge
-  Column<uint32_t> order;   ///< all groups, by rank
-  ByThread sources;         ///< events that causal edges leave from
-  Anchors causal, enforced; ///< the second is empty if no edge is a hand-over
+  Column<uint8_t> kinds;     ///< of each edge
+  Column<uint32_t> order;    ///< all groups, by rank
+  ByThread sources;          ///< events that causal edges leave from
+  Anchors causal, enforced;  ///< the second is empty if no edge is a hand-over
 
   Column<Channel> channels;
   Column<Transfer> sends, receives;            ///< by channel, then position
@@ -159,7 +161,8 @@ struct Graph {
     return sends.view().subspan(first_send[channel], first_send[channel + 1] - first_send[channel]);
   }
   std::span<const Transfer> receives_of(uint32_t channel) const {
-    return receives.view().subspan(first_receive[channel], first_receive[channel + 1] - first_receive[channel]);
+    return receives.view().subspan(first_receive[channel],
+                                   first_receive[channel + 1] - first_receive[channel]);
   }
 
   /// The last group of the thread up to the event, or kNone.

@@ -29,7 +29,8 @@ constexpr unsigned kExecutions = 10000;
 /// A graph with what is true of it.
 class Subject {
  public:
-  Subject(Graph graph, Truth truth, std::mt19937& random) : graph_(std::move(graph)), truth_(std::move(truth)), random_(random) {}
+  Subject(Graph graph, Truth truth, std::mt19937& random)
+      : graph_(std::move(graph)), truth_(std::move(truth)), random_(random) {}
 
   void check_all() {
     if (truth_.nodes.empty()) return;
@@ -70,10 +71,12 @@ class Subject {
 
   std::vector<uint32_t> true_future(const std::vector<Node>& events) const {
     std::vector<uint32_t> first;
-    for (uint32_t thread = 0; thread < threads(); ++thread) first.push_back(graph_.threads[thread].events + 1);
+    for (uint32_t thread = 0; thread < threads(); ++thread)
+      first.push_back(graph_.threads[thread].events + 1);
     for (Node node : truth_.nodes) {
       for (Node event : events) {
-        if (node == event || before(event, node)) first[node.thread] = std::min(first[node.thread], node.event);
+        if (node == event || before(event, node))
+          first[node.thread] = std::min(first[node.thread], node.event);
       }
     }
     return first;
@@ -112,7 +115,8 @@ class Subject {
 
   bool is_edge(const Arrow& arrow) const {
     return std::ranges::any_of(truth_.edges, [&](const TrueEdge& edge) {
-      return edge.from == arrow.from && edge.to == arrow.to && edge.kind == arrow.kind && (kinds_ & kinds_of(edge.kind)) != 0;
+      return edge.from == arrow.from && edge.to == arrow.to && edge.kind == arrow.kind &&
+             (kinds_ & kinds_of(edge.kind)) != 0;
     });
   }
 
@@ -164,7 +168,8 @@ class Subject {
       return cut;
     }
     Cut cut;
-    for (uint32_t thread = 0; thread < threads(); ++thread) cut.push_back(below(graph_.threads[thread].events + 1));
+    for (uint32_t thread = 0; thread < threads(); ++thread)
+      cut.push_back(below(graph_.threads[thread].events + 1));
     return cut;
   }
 

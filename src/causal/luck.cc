@@ -21,7 +21,9 @@ class LuckVisitor : public SweepVisitor {
         return !same && other.at(edge.from.thread) >= edge.from.event;
       });
       if (otherwise) continue;
-      found.push_back({graph_.edges[edge.edge].label, edge.from, {graph_.groups[group].thread, graph_.groups[group].event}});
+      found.push_back({graph_.edges[edge.edge].label,
+                       edge.from,
+                       {graph_.groups[group].thread, graph_.groups[group].event}});
     }
   }
 
@@ -36,7 +38,9 @@ class LuckVisitor : public SweepVisitor {
 std::vector<LuckyOrder> lucky_orders(const Graph& graph) {
   LuckVisitor visitor(graph);
   sweep(graph, graph.causal, visitor);
-  std::ranges::sort(visitor.found, {}, [](const LuckyOrder& order) { return std::tuple(order.object, order.access, order.release); });
+  std::ranges::sort(visitor.found, {}, [](const LuckyOrder& order) {
+    return std::tuple(order.object, order.access, order.release);
+  });
   return std::move(visitor.found);
 }
 

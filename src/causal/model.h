@@ -1,9 +1,11 @@
-// What the event graph is made from: a recorded execution in plain structs, as whoever reads a recording can write it
-// down while going through its streams once. No order is asked for between threads; within a list, what the member says.
+// What the event graph is made from: a recorded execution in plain structs, as whoever reads a recording can
+// write it down while going through its streams once. No order is asked for between threads; within a list,
+// what the member says.
 //
-// Threads are numbered from 0 in the order of Execution::threads; events count from 1 in each thread, and 0 stands
-// before the first. What is not in the recording (a stream that was cut off) may be referred to: such an edge is left
-// out and counted. Lock operations that are no events need a number if edges begin or end at them: see steps.h.
+// Threads are numbered from 0 in the order of Execution::threads; events count from 1 in each thread, and 0
+// stands before the first. What is not in the recording (a stream that was cut off) may be referred to: such
+// an edge is left out and counted. Lock operations that are no events need a number if edges begin or end at
+// them: see steps.h.
 #pragma once
 
 #include <compare>
@@ -59,9 +61,9 @@ inline constexpr uint32_t kNone = UINT32_MAX;
 struct ThreadInput {
   ThreadId id;
   uint32_t events = 0;
-  Node creator;           ///< event 0: a root
-  bool by_fork = false;   ///< it is the first of its process
-  bool ended = false;     ///< its stream has an end, and was not cut off
+  Node creator;          ///< event 0: a root
+  bool by_fork = false;  ///< it is the first of its process
+  bool ended = false;    ///< its stream has an end, and was not cut off
 };
 
 struct EdgeInput {
@@ -71,9 +73,11 @@ struct EdgeInput {
 };
 
 struct ChannelInput {
-  uint64_t id = 0;       ///< as the recording names it
-  bool messages = false; ///< a position is a message's name; a receive takes all of it, however little it asked for
-  bool queue = true;     ///< arrives when it is sent (pipe, Unix socket); false: only what one sender sends stays in order
+  uint64_t id = 0;  ///< as the recording names it
+  bool messages =
+      false;  ///< a position is a message's name; a receive takes all of it, however little it asked for
+  bool queue = true;  ///< arrives when it is sent (pipe, Unix socket); false: only what one sender sends
+                      ///< stays in order
 };
 
 /// A send or a receive. Bytes that nobody sent are bytes of the outside.
@@ -89,19 +93,21 @@ struct Transfer {
 /// One use of a lock or another object. Those of one object come in the order of its history.
 struct AccessInput {
   Node at;
-  uint32_t until = 0;  ///< the thread's event by which it is released; 0: the same event
+  uint32_t until = 0;   ///< the thread's event by which it is released; 0: the same event
   uint32_t object = 0;  ///< below Execution::objects
   uint32_t write = 1;
 };
 
-/// One meeting at a barrier; rounds of one barrier come in order. An arrival and its departure are different events.
+/// One meeting at a barrier; rounds of one barrier come in order. An arrival and its departure are different
+/// events.
 struct BarrierInput {
   uint32_t object = 0;
   std::vector<Node> arrivals, departures;
 };
 
-/// A place where messages of several senders, or for several receivers, arrive, other than a channel: a listening
-/// socket, a set of descriptors that is polled, an MPI rank. (Channels that several threads use need no port.)
+/// A place where messages of several senders, or for several receivers, arrive, other than a channel: a
+/// listening socket, a set of descriptors that is polled, an MPI rank. (Channels that several threads use
+/// need no port.)
 struct PortInput {
   uint32_t label = kNone;  ///< the caller's own
   uint32_t queue = 1;      ///< as in ChannelInput
@@ -115,7 +121,8 @@ struct ArrivalInput {
   Node send;
 };
 
-/// A receive at a port. `tag` kNone: any; any_lane 0: from a given sender. Takings of one event come in order.
+/// A receive at a port. `tag` kNone: any; any_lane 0: from a given sender. Takings of one event come in
+/// order.
 struct TakingInput {
   uint32_t arrival = 0;  ///< its place in Execution::arrivals
   Node at;
@@ -125,7 +132,7 @@ struct TakingInput {
 
 struct Execution {
   std::vector<ThreadInput> threads;  ///< by id
-  std::vector<EdgeInput> edges;  ///< those that do not follow from what is below
+  std::vector<EdgeInput> edges;      ///< those that do not follow from what is below
   std::vector<ChannelInput> channels;
   std::vector<Transfer> sends, receives;
   uint32_t objects = 0;

@@ -28,10 +28,13 @@ class Tracer : public SweepVisitor {
         return messages ? each.begin < receive.begin : each.end() <= receive.begin;
       });
       auto list = graph_.receives_by_thread.of(receive.at.thread);
-      auto own = std::ranges::lower_bound(list, receive.at.event, {}, [&](uint32_t i) { return graph_.receives[i].at.event; });
+      auto own = std::ranges::lower_bound(list, receive.at.event, {},
+                                          [&](uint32_t i) { return graph_.receives[i].at.event; });
       uint32_t last = own == list.begin() ? 0 : graph_.receives[*(own - 1)].at.event;
-      for (; send != sends.end() && (messages ? send->begin == receive.begin : send->begin < receive.end()); ++send) {
-        if (send->at.thread == receive.at.thread && last > send->at.event) records.push_back({receive.at, send->at});
+      for (; send != sends.end() && (messages ? send->begin == receive.begin : send->begin < receive.end());
+           ++send) {
+        if (send->at.thread == receive.at.thread && last > send->at.event)
+          records.push_back({receive.at, send->at});
       }
     }
   }
@@ -75,10 +78,11 @@ bool OnTheFly::receive(uint32_t process, const Vector& attached) {
 
 std::vector<TraceRecord> traced_on_the_fly(const Graph& graph) {
   Tracer tracer(graph);
-  sweep(graph, make_anchors(graph, kinds_of(EdgeKind::kMessage), graph.causal.spacing), tracer);
+  make_anchors(graph, kinds_of(EdgeKind::kMessage), graph.causal.spacing, kVectorBytes, &tracer);
   for (uint32_t channel = 0; channel < graph.channels.size(); ++channel) {
     bool own = std::ranges::any_of(graph.send_lanes.of(channel), [&](const Lane& lane) {
-      return std::ranges::find(graph.receive_lanes.of(channel), lane.thread, &Lane::thread) != graph.receive_lanes.of(channel).end();
+      return std::ranges::find(graph.receive_lanes.of(channel), lane.thread, &Lane::thread) !=
+             graph.receive_lanes.of(channel).end();
     });
     if (own) tracer.add_own(channel);
   }

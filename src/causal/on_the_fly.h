@@ -1,6 +1,7 @@
-// P3's test for messages that race, which needs nothing but what a process knows while it runs: the message is traced
-// unless its sender knew of the receiver's last receive. It traces every message that raced for an earlier receive of its
-// thread (races.h), and others: those that could not overtake, because they came on another channel or from the same sender.
+// P3's test for messages that race, which needs nothing but what a process knows while it runs: the message
+// is traced unless its sender knew of the receiver's last receive. It traces every message that raced for an
+// earlier receive of its thread (races.h), and others: those that could not overtake, because they came on
+// another channel or from the same sender.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +11,8 @@
 
 namespace pastcone::causal {
 
-/// The procedure as the paper has it, for who sees sends and receives as they happen. Processes are numbered from 0; a message carries
-/// `Vector`.
+/// The procedure as the paper has it, for who sees sends and receives as they happen. Processes are numbered
+/// from 0; a message carries `Vector`.
 class OnTheFly {
  public:
   using Vector = std::vector<uint32_t>;
@@ -32,7 +33,8 @@ class OnTheFly {
   std::vector<State> states_;
 };
 
-/// What it would have traced of the receives from channels, each thread being a process: by receiver and event. One sweep.
+/// What it would have traced of the receives from channels, each thread being a process: by receiver and
+/// event. One sweep.
 std::vector<TraceRecord> traced_on_the_fly(const Graph& graph);
 
 /// What is gained by tracing only messages that race.

@@ -1,7 +1,6 @@
 #include "pastcone/causal/path.h"
 
 #include <algorithm>
-#include <memory>
 
 #include "pastcone/base/check.h"
 #include "pastcone/causal/cone.h"
@@ -35,52 +34,66 @@ std::vector<Arrow> arrows_of(const Graph& graph, const std::vector<Hop>& hops) {
   return arrows;
 }
 
-/// The longest ways from a to the groups that lie between a and b.
+/// The longest ways from a to the groups behind it, by rising rank up to b's.
 class LongestSearch {
  public:
   LongestSearch(const Graph& graph, Node a, Node b, Order order)
-      : graph_(graph), a_(a), b_(b), kinds_(graph.anchors(order).kinds),
-        first_(future_cone(graph, std::span(&a, 1), order)), last_(past_cone(graph, b, order)),
-        way_(std::make_unique_for_overwrite<uint32_t[]>(graph.group_count())) {}
+      : graph_(graph),
+        a_(a),
+        b_(b),
+        kinds_(graph.anchors(order).kinds),
+        all_kinds_(graph.enforced.first.empty()),
+        offsets_(graph.group_count(), kUnreached) {}
 
   Chain run() {
     auto rank = [this](uint32_t group) { return graph_.groups[group].rank; };
     auto from = std::ranges::lower_bound(graph_.order, graph_.rank(a_), {}, rank);
     auto until = std::ranges::upper_bound(graph_.order, graph_.rank(b_), {}, rank);
     for (; from != until; ++from) {
-      const Group& group = graph_.groups[*from];
-      if (group.event >= first_[group.thread] && group.event <= last_[group.thread]) way_[*from] = best(*from).way;
+      fetch_ahead(from, until);
+      int64_t way = best(*from).way;
+      if (way != kUnreached)
+        offsets_[*from] = hub(graph_.groups[*from].thread) ? way : way - graph_.groups[*from].event;
     }
-    return {uint64_t{way_to(b_, graph_.group_at(b_))} + 1, trace_back()};
+    return {static_cast<uint64_t>(way_to(b_, graph_.group_at(b_))) + 1, trace_back()};
   }
 
  private:
+  static constexpr int64_t kUnreached = INT64_MIN;
+
   struct Best {
-    uint32_t way = 0;
+    int64_t way = kUnreached;
     uint32_t edge = kNone;  ///< kNone: by program order
   };
 
-  bool hub(uint32_t thread) const { return graph_.threads[thread].hub(); }
+  template <typename Place>
+  void fetch_ahead(Place place, Place until) const {
+    auto group = [&](ptrdiff_t distance) { return *(place + std::min(distance, until - place - 1)); };
+    __builtin_prefetch(&graph_.groups[group(32)]);
+    __builtin_prefetch(&offsets_[group(32)]);
+    __builtin_prefetch(&graph_.edges[graph_.groups[group(16)].first_edge]);
+    uint32_t from = graph_.edges[graph_.groups[group(8)].first_edge].from_group;
+    if (from != kNone) __builtin_prefetch(&offsets_[from]);
+  }
 
-  /// `node` is a or comes after it.
-  uint32_t way_to(Node node, uint32_t group) const {
-    bool known = group != kNone && graph_.groups[group].event >= first_[node.thread];
-    if (!known) return node.event - a_.event;
-    return way_[group] + (hub(node.thread) ? 0 : node.event - graph_.groups[group].event);
+  bool hub(uint32_t thread) const { return thread >= graph_.real_threads; }
+
+  int64_t way_to(Node node, uint32_t group) const {
+    if (group != kNone && offsets_[group] != kUnreached)
+      return offsets_[group] + (hub(node.thread) ? 0 : node.event);
+    return node.thread == a_.thread && node.event >= a_.event ? int64_t{node.event} - a_.event : kUnreached;
   }
 
   Best best(uint32_t group) const {
     const Group& here = graph_.groups[group];
-    Best best;
-    if (here.thread == a_.thread && here.event == a_.event) return best;
-    if (here.event > first_[here.thread]) {
-      uint32_t previous = group > graph_.first_group[here.thread] ? group - 1 : kNone;
-      best.way = way_to({here.thread, here.event}, previous);
-    }
+    Node node{here.thread, here.event};
+    if (node == a_) return {0, kNone};
+    Best best{way_to(node, group > graph_.first_group[here.thread] ? group - 1 : kNone), kNone};
     for (uint32_t edge = here.first_edge; edge < graph_.groups[group + 1].first_edge; ++edge) {
-      const Edge& each = graph_.edges[edge];
-      if (each.from.event < first_[each.from.thread] || (kinds_ & kinds_of(graph_.kind(edge))) == 0) continue;
-      uint32_t way = way_to(each.from, each.from_group) + (hub(here.thread) ? 0 : 1);
+      if (!all_kinds_ && (kinds_ & kinds_of(graph_.kind(edge))) == 0) continue;
+      int64_t way = way_to(graph_.edges[edge].from, graph_.edges[edge].from_group);
+      if (way == kUnreached) continue;
+      way += hub(here.thread) ? 0 : 1;
       if (best.edge == kNone ? way >= best.way : way > best.way) best = {way, edge};
     }
     return best;
@@ -88,10 +101,9 @@ class LongestSearch {
 
   std::vector<Arrow> trace_back() const {
     std::vector<Hop> hops;
-    for (Node at = b_; at.thread != a_.thread || at.event != a_.event;) {
+    for (Node at = b_; at != a_;) {
       uint32_t group = graph_.group_at(at);
-      bool known = group != kNone && graph_.groups[group].event >= first_[at.thread];
-      if (!known) break;  // only a is behind
+      if (group == kNone || offsets_[group] == kUnreached) break;  // a is behind, in the same thread
       at.event = graph_.groups[group].event;
       if (at == a_) break;
       Best from = best(group);
@@ -108,9 +120,10 @@ class LongestSearch {
   const Graph& graph_;
   Node a_, b_;
   Kinds kinds_;
-  std::vector<uint32_t> first_;  ///< of each thread: its first event from a on
-  Cut last_;                     ///< and its last up to b
-  std::unique_ptr<uint32_t[]> way_;  ///< to each group between them: arrows and steps from a
+  bool all_kinds_;
+  /// Of each group: arrows and steps on the longest way from a, less its event (a hub's events are no steps);
+  /// so that the way to a later event of the thread is one addition.
+  std::vector<int64_t> offsets_;
 };
 
 }  // namespace

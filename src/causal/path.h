@@ -18,9 +18,11 @@ struct Arrow {
   bool operator==(const Arrow&) const = default;
 };
 
-/// The arrows of a chain from a to b, in order; between them lies program order. It is the chain by which each thread on it learnt of a
-/// first, so it passes each thread at most once. None if a did not come before b.
-std::optional<std::vector<Arrow>> witness_path(const Graph& graph, Node a, Node b, Order order = Order::kCausal);
+/// The arrows of a chain from a to b, in order; between them lies program order. It is the chain by which
+/// each thread on it learnt of a first, so it passes each thread at most once. None if a did not come before
+/// b.
+std::optional<std::vector<Arrow>> witness_path(const Graph& graph, Node a, Node b,
+                                               Order order = Order::kCausal);
 
 struct Chain {
   uint64_t events = 0;  ///< on it, with both ends

@@ -29,16 +29,20 @@ struct Agenda {
 class Collector : public SweepVisitor {
  public:
   Collector(const Graph& graph, const Contests& contests, RaceVectors& vectors)
-      : graph_(graph), contests_(contests), vectors_(vectors),
+      : graph_(graph),
+        contests_(contests),
+        vectors_(vectors),
         sends_(static_cast<uint32_t>(contests.messages.size()), graph.thread_count(),
                [&](uint32_t i) { return contests.messages[i].send; }),
         takings_(static_cast<uint32_t>(contests.takings.size()), graph.thread_count(),
                  [&](uint32_t i) { return contests.takings[i].at; }),
-        free_(graph.thread_count(), 0), untaken_(contests.list.size()) {
+        free_(graph.thread_count(), 0),
+        untaken_(contests.list.size()) {
     for (uint32_t place : sends_.items) {  // by thread and event, so the first of each thread comes first
       const ContestMessage& message = contests.messages[place];
       auto& list = untaken_[message.contest];
-      if (message.taking == kNone && (list.empty() || list.back().thread != message.send.thread)) list.push_back(message.send);
+      if (message.taking == kNone && (list.empty() || list.back().thread != message.send.thread))
+        list.push_back(message.send);
     }
   }
 
@@ -63,8 +67,14 @@ class Collector : public SweepVisitor {
       const ContestTaking& taking = contests_.takings[takings_.items[i]];
       if (taking.at.event >= until) break;
       fill(vectors_.after, takings_.items[i], row, taking.at);
-      if (taking.at.event != from) fill(vectors_.before, takings_.items[i], row, {thread, taking.at.event - 1});
+      if (taking.at.event != from)
+        fill(vectors_.before, takings_.items[i], row, {thread, taking.at.event - 1});
     }
+    // What comes next in this thread is looked at when all others have had their turn.
+    if (sends_.next[thread] < sends_.end[thread])
+      __builtin_prefetch(&contests_.messages[sends_.items[sends_.next[thread]]]);
+    if (takings_.next[thread] < takings_.end[thread])
+      __builtin_prefetch(&contests_.takings[takings_.items[takings_.next[thread]]]);
   }
 
  private:
@@ -106,9 +116,9 @@ class Collector : public SweepVisitor {
     });
   }
 
-  /// Back from the message's own place to the first one that was sent before it; and on until it could go past all that were: at a
-  /// receive when the next one of each of their senders is traced, and so kept for another. The sender's last message always stops it,
-  /// so it is not far.
+  /// Back from the message's own place to the first one that was sent before it; and on until it could go
+  /// past all that were: at a receive when the next one of each of their senders is traced, and so kept for
+  /// another. The sender's last message always stops it, so it is not far.
   void look_back(const Contest& contest, uint32_t message, const uint32_t* row, uint32_t known) {
     const ContestMessage& own = contests_.messages[message];
     uint32_t place = own.taking == kNone ? contest.first_taking + contest.takings : own.taking;
@@ -138,8 +148,10 @@ class Collector : public SweepVisitor {
   const Contests& contests_;
   RaceVectors& vectors_;
   Agenda sends_, takings_;
-  std::vector<uint64_t> free_;  ///< of each sender: the message, plus one, for which look_back found its next to be free
-  std::vector<std::vector<Node>> untaken_;  ///< of each contest: the first one of each sender that nobody took
+  std::vector<uint64_t>
+      free_;  ///< of each sender: the message, plus one, for which look_back found its next to be free
+  std::vector<std::vector<Node>>
+      untaken_;  ///< of each contest: the first one of each sender that nobody took
 };
 
 }  // namespace
@@ -168,7 +180,7 @@ RaceVectors race_vectors(const Graph& graph, const Contests& contests) {
   Collector collector(graph, contests, vectors);
   bool ends = std::ranges::find(graph.kinds, static_cast<uint8_t>(EdgeKind::kEnd)) != graph.kinds.end();
   if (ends) {
-    sweep(graph, make_anchors(graph, kRaceKinds, graph.causal.spacing), collector);
+    make_anchors(graph, kRaceKinds, graph.causal.spacing, kVectorBytes, &collector);
   } else {
     sweep(graph, graph.causal, collector);
   }

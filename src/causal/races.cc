@@ -10,8 +10,8 @@
 
 namespace pastcone::causal {
 
-/// Finds, message by message, the receives that could have taken it: of each run, receives of one thread that take the same tags, an
-/// interval.
+/// Finds, message by message, the receives that could have taken it: of each run, receives of one thread that
+/// take the same tags, an interval.
 class RaceFinder {
  public:
   RaceFinder(Races& races, const RaceVectors& vectors)
@@ -49,7 +49,7 @@ class RaceFinder {
       const ContestTaking& taking = contests_.takings[place];
       return std::tuple(contests_.messages[taking.message].contest, taking.at.thread, taking.tag);
     };
-    std::ranges::stable_sort(list_, {}, key);
+    if (!std::ranges::is_sorted(list_, {}, key)) std::ranges::stable_sort(list_, {}, key);
     races_.listed_.assign(contests_.takings.size(), kNone);
     for (uint32_t i = 0; i < list_.size(); ++i) {
       races_.listed_[list_[i]] = i;
@@ -80,7 +80,8 @@ class RaceFinder {
       }
       if (vectors_.blocked[order[i]] == 0) {
         for (const Run& run : same) {
-          if (run.tag == kNone || run.tag == message.tag) consider(number, order[i], run, run.tag == kNone ? any : tagged[run.tag]);
+          if (run.tag == kNone || run.tag == message.tag)
+            consider(number, order[i], run, run.tag == kNone ? any : tagged[run.tag]);
         }
       }
       went(contest, number, message, any);
@@ -100,20 +101,24 @@ class RaceFinder {
   }
 
   const uint32_t* after(const Contest& contest, uint32_t number, uint32_t taking) const {
-    return &vectors_.after[vectors_.taking_row[number] + (taking - contest.first_taking) * contest.receivers.size()];
+    return &vectors_.after[vectors_.taking_row[number] +
+                           (taking - contest.first_taking) * contest.receivers.size()];
   }
 
-  /// For queues of several receivers: of each sender's messages up to each, what their receives know of the receivers.
+  /// For queues of several receivers: of each sender's messages up to each, what their receives know of the
+  /// receivers.
   void add_prefixes(uint32_t number) {
     const Contest& contest = contests_.list[number];
     size_t width = contest.receivers.size();
     by_sender_.assign(contest.senders.size(), {});
     prefix_.assign(contest.messages * width, 0);
     for (uint32_t i = 0; i < contest.messages; ++i) {
-      by_sender_[place_in(contest.senders, contests_.messages[contest.first_message + i].send.thread)].push_back(i);
+      by_sender_[place_in(contest.senders, contests_.messages[contest.first_message + i].send.thread)]
+          .push_back(i);
     }
     for (auto& list : by_sender_) {
-      std::ranges::stable_sort(list, {}, [&](uint32_t i) { return contests_.messages[contest.first_message + i].send.event; });
+      std::ranges::stable_sort(
+          list, {}, [&](uint32_t i) { return contests_.messages[contest.first_message + i].send.event; });
       for (size_t k = 0; k < list.size(); ++k) {
         uint32_t* row = &prefix_[list[k] * width];
         uint32_t taking = contests_.messages[contest.first_message + list[k]].taking;
@@ -127,11 +132,14 @@ class RaceFinder {
   uint32_t queue_known(uint32_t number, uint32_t place, uint32_t receiver) const {
     const Contest& contest = contests_.list[number];
     size_t width = contest.receivers.size(), senders = contest.senders.size();
-    const uint32_t* known = &vectors_.senders[vectors_.sender_row[number] + (place - contest.first_message) * senders];
+    const uint32_t* known =
+        &vectors_.senders[vectors_.sender_row[number] + (place - contest.first_message) * senders];
     uint32_t result = 0;
     for (size_t i = 0; i < senders; ++i) {
       uint32_t until = contest.senders[i] == contests_.messages[place].send.thread ? known[i] - 1 : known[i];
-      auto event = [&](uint32_t index) { return contests_.messages[contest.first_message + index].send.event; };
+      auto event = [&](uint32_t index) {
+        return contests_.messages[contest.first_message + index].send.event;
+      };
       auto later = std::ranges::upper_bound(by_sender_[i], until, {}, event);
       if (later != by_sender_[i].begin()) result = std::max(result, prefix_[*(later - 1) * width + receiver]);
     }
@@ -143,7 +151,8 @@ class RaceFinder {
     const Contest& contest = contests_.list[number];
     const ContestMessage& message = contests_.messages[place];
     size_t width = contest.receivers.size();
-    uint32_t known = vectors_.sent[vectors_.sent_row[number] + (place - contest.first_message) * width + run.receiver];
+    uint32_t known =
+        vectors_.sent[vectors_.sent_row[number] + (place - contest.first_message) * width + run.receiver];
     uint32_t from = 0;  // places in Contests::takings, where there is one receiver
     if (width == 1) {
       from = std::max(gone.before, contest.queue ? vectors_.queue_before[place] : 0);
@@ -155,13 +164,16 @@ class RaceFinder {
     auto first = std::partition_point(begin, end, [&](uint32_t taking) {
       return taking < from || contests_.takings[taking].at.event <= known;
     });
-    auto last = std::partition_point(first, end, [&](uint32_t taking) { return could_precede(contest, number, message, taking); });
+    auto last = std::partition_point(
+        first, end, [&](uint32_t taking) { return could_precede(contest, number, message, taking); });
     if (first == last) return;
-    races_.intervals_.push_back({number, place, static_cast<uint32_t>(first - list_.begin()), static_cast<uint32_t>(last - list_.begin())});
+    races_.intervals_.push_back({number, place, static_cast<uint32_t>(first - list_.begin()),
+                                 static_cast<uint32_t>(last - list_.begin())});
   }
 
   /// Whether a receive can happen before the message's own.
-  bool could_precede(const Contest& contest, uint32_t number, const ContestMessage& message, uint32_t taking) const {
+  bool could_precede(const Contest& contest, uint32_t number, const ContestMessage& message,
+                     uint32_t taking) const {
     if (message.taking == kNone) return true;
     Node own = contests_.takings[message.taking].at, other = contests_.takings[taking].at;
     if (own.thread == other.thread) return contest.set ? other.event < own.event : taking < message.taking;
@@ -183,7 +195,8 @@ class RaceFinder {
       rivals[list_[i]] = count;
     }
     for (uint32_t taking = 0; taking < rivals.size(); ++taking) {
-      if (rivals[taking] > 0) races_.receives_.push_back({contests_.takings[taking].at, taking, rivals[taking]});
+      if (rivals[taking] > 0)
+        races_.receives_.push_back({contests_.takings[taking].at, taking, rivals[taking]});
     }
   }
 
@@ -205,8 +218,8 @@ class RaceFinder {
   const Contests& contests_;
   const RaceVectors& vectors_;
   std::vector<uint32_t>& list_;
-  std::vector<Run> runs_;                           ///< by contest
-  std::vector<std::vector<uint32_t>> by_sender_;    ///< of one contest: each sender's messages
+  std::vector<Run> runs_;                         ///< by contest
+  std::vector<std::vector<uint32_t>> by_sender_;  ///< of one contest: each sender's messages
   std::vector<uint32_t> prefix_;
 };
 
@@ -229,7 +242,8 @@ std::vector<uint32_t> Races::rivals(const RacyReceive& receive) const {
 }
 
 std::vector<TraceRecord> by_sender(std::vector<TraceRecord> records) {
-  std::ranges::sort(records, {}, [](const TraceRecord& record) { return std::tuple(record.send, record.receive); });
+  std::ranges::sort(records, {},
+                    [](const TraceRecord& record) { return std::tuple(record.send, record.receive); });
   return records;
 }
 

@@ -1,20 +1,24 @@
-// Receives that could have taken another message, exactly (P3, after Netzer and Miller; its quick test is on_the_fly.h).
+// Receives that could have taken another message, exactly (P3, after Netzer and Miller; its quick test is
+// on_the_fly.h).
 //
-// The run up to the receive is taken as it was. A message m *raced* for a receive r that took another one if there is a state in
-// which r is about to happen and m is the next of its sender, all messages before having gone where they went. That is so if
+// The run up to the receive is taken as it was. A message m *raced* for a receive r that took another one if
+// there is a state in which r is about to happen and m is the next of its sender, all messages before having
+// gone where they went. That is so if
 //   - r did not come before m's send, nor before the receive of an earlier message of the same lane;
-//   - in a queue (pipe, Unix socket, listening socket), nor before that of any message sent before m: these arrive before it;
+//   - in a queue (pipe, Unix socket, listening socket), nor before that of any message sent before m: these
+//   arrive before it;
 //   - m's own receive did not come before the event before r;
 //   - r takes messages of any lane, and any tag or m's.
-// "Before" is by causal edges, without the order in which receivers that share an end happened to get there. All that is asked
-// of the graph are the vectors at sends and receives of such places: one sweep. With n messages from s senders for r
-// receivers, time is n·s at worst, and n·s·r·log n where several threads receive; the answer is n·r intervals of receives.
-// Exact for what arrives by lanes, and for one queue with one receiver. What the order in other queues, or the order in which
-// several receivers emptied a queue, excludes is not used: there too many may be flagged, never too few.
+// "Before" is by causal edges, without the order in which receivers that share an end happened to get there.
+// All that is asked of the graph are the vectors at sends and receives of such places: one sweep. With n
+// messages from s senders for r receivers, time is n·s at worst, and n·s·r·log n where several threads
+// receive; the answer is n·r intervals of receives. Exact for what arrives by lanes, and for one queue with
+// one receiver. What the order in other queues, or the order in which several receivers emptied a queue,
+// excludes is not used: there too many may be flagged, never too few.
 //
-// Messages that raced for an earlier receive than their own are the ones P3 traces: with their receives forced, and all others kept
-// from them and from what the same sender sent after them, everything else happens again by itself. That includes messages that
-// nobody received.
+// Messages that raced for an earlier receive than their own are the ones P3 traces: with their receives
+// forced, and all others kept from them and from what the same sender sent after them, everything else
+// happens again by itself. That includes messages that nobody received.
 #pragma once
 
 #include <cstdint>
@@ -60,8 +64,8 @@ class Races {
   };
 
   Contests contests_;
-  std::vector<uint32_t> list_;  ///< takings from any lane: by contest, thread and tag, then event
-  std::vector<uint32_t> listed_;  ///< of each taking: its place there, or kNone
+  std::vector<uint32_t> list_;       ///< takings from any lane: by contest, thread and tag, then event
+  std::vector<uint32_t> listed_;     ///< of each taking: its place there, or kNone
   std::vector<Interval> intervals_;  ///< by contest
   std::vector<RacyReceive> receives_;
   std::vector<TraceRecord> traced_;

@@ -115,20 +115,22 @@ TEST_P(MessageRaces, AreThoseThatTryingAllSchedulesFinds) {
 
 std::string name_of(const testing::TestParamInfo<ProgramOptions>& info) {
   const ProgramOptions& options = info.param;
-  return std::string(options.queue ? "Queue" : "Lanes") + (options.port ? "Port" : "Channel") + (options.tags ? "Tags" : "") +
-         std::to_string(options.receivers);
+  return std::string(options.queue ? "Queue" : "Lanes") + (options.port ? "Port" : "Channel") +
+         (options.tags ? "Tags" : "") + std::to_string(options.receivers);
 }
 
-INSTANTIATE_TEST_SUITE_P(, MessageRaces,
-                         testing::Values(ProgramOptions{false, 1, false, false}, ProgramOptions{true, 1, false, false},
-                                         ProgramOptions{false, 2, false, false}, ProgramOptions{true, 2, false, false},
-                                         ProgramOptions{false, 1, false, true}, ProgramOptions{true, 1, false, true},
-                                         ProgramOptions{false, 1, true, true}, ProgramOptions{false, 2, false, true}),
-                         name_of);
+INSTANTIATE_TEST_SUITE_P(
+    , MessageRaces,
+    testing::Values(ProgramOptions{false, 1, false, false}, ProgramOptions{true, 1, false, false},
+                    ProgramOptions{false, 2, false, false}, ProgramOptions{true, 2, false, false},
+                    ProgramOptions{false, 1, false, true}, ProgramOptions{true, 1, false, true},
+                    ProgramOptions{false, 1, true, true}, ProgramOptions{false, 2, false, true}),
+    name_of);
 
 Execution three_threads() {
   Execution execution;
-  for (uint32_t i = 1; i <= 3; ++i) execution.threads.push_back({ThreadId(ProcessId(i), 1), 10, {}, false, true});
+  for (uint32_t i = 1; i <= 3; ++i)
+    execution.threads.push_back({ThreadId(ProcessId(i), 1), 10, {}, false, true});
   execution.channels = {{5, false, true}};
   return execution;
 }
@@ -176,7 +178,8 @@ TEST(Races, ReadinessHasNoOrderWithinOnePoll) {
 
 TEST(Races, RecordsByReceiverAndBySender) {
   std::vector<TraceRecord> records{{{0, 3}, {2, 9}}, {{0, 5}, {1, 4}}, {{1, 7}, {2, 2}}};
-  EXPECT_EQ(by_sender(records), (std::vector<TraceRecord>{{{0, 5}, {1, 4}}, {{1, 7}, {2, 2}}, {{0, 3}, {2, 9}}}));
+  EXPECT_EQ(by_sender(records),
+            (std::vector<TraceRecord>{{{0, 5}, {1, 4}}, {{1, 7}, {2, 2}}, {{0, 3}, {2, 9}}}));
 }
 
 TEST(Luck, IsWhereNothingElseOrdersTwoAccesses) {
@@ -189,7 +192,8 @@ TEST(Luck, IsWhereNothingElseOrdersTwoAccesses) {
     std::vector<LuckyOrder> found = lucky_orders(*graph), wanted;
     for (uint32_t group = 0; group < graph->group_count(); ++group) {
       Node to{graph->groups[group].thread, graph->groups[group].event};
-      for (uint32_t edge = graph->groups[group].first_edge; edge < graph->groups[group + 1].first_edge; ++edge) {
+      for (uint32_t edge = graph->groups[group].first_edge; edge < graph->groups[group + 1].first_edge;
+           ++edge) {
         if (graph->kind(edge) != EdgeKind::kObject) continue;
         Node from = graph->edges[edge].from;
         auto truth = execution.truth;

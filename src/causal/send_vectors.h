@@ -1,8 +1,9 @@
-// Send-event vectors, as P4 keeps them at run time: entry i counts the sends of thread i that an event can know of. Here they
-// are read off the event's cone when somebody asks.
+// Send-event vectors, as P4 keeps them at run time: entry i counts the sends of thread i that an event can
+// know of. Here they are read off the event's cone when somebody asks.
 //
-// P4 rolls each other process back to just after the send that the vector names. That is the least consistent cut only
-// where messages are the only edges; with Sends::kEdges, which counts every event that a causal edge leaves from, it always is.
+// P4 rolls each other process back to just after the send that the vector names. That is the least consistent
+// cut only where messages are the only edges; with Sends::kEdges, which counts every event that a causal edge
+// leaves from, it always is.
 #pragma once
 
 #include <cstdint>

@@ -32,7 +32,9 @@ class Rows {
   }
   bool full() const { return used_ >= limit_; }
   uint32_t* operator[](uint32_t row) { return rows_[row].get(); }
-  void copy(uint32_t to, uint32_t from) { std::memcpy(rows_[to].get(), rows_[from].get(), width_ * sizeof(uint32_t)); }
+  void copy(uint32_t to, uint32_t from) {
+    std::memcpy(rows_[to].get(), rows_[from].get(), width_ * sizeof(uint32_t));
+  }
   void clear(uint32_t row) { std::memset(rows_[row].get(), 0, width_ * sizeof(uint32_t)); }
 
  private:
@@ -45,19 +47,43 @@ class Rows {
 class Sweep {
  public:
   Sweep(const Graph& graph, const Anchors& anchors, SweepVisitor& visitor, uint64_t bytes)
-      : graph_(graph), anchors_(anchors), visitor_(visitor), rows_(graph.thread_count(), bytes),
-        current_(graph.thread_count(), kNone), uses_(graph.group_count(), 0), kept_(graph.group_count(), kNone) {
+      : graph_(graph),
+        anchors_(anchors),
+        visitor_(visitor),
+        rows_(graph.thread_count(), bytes),
+        current_(graph.thread_count(), kNone),
+        states_(graph.group_count()) {
     for (uint32_t edge = 0; edge < graph.edges.size(); ++edge) {
-      if (wanted(edge) && graph.edges[edge].from_group != kNone) ++uses_[graph.edges[edge].from_group];
+      if (wanted(edge) && graph.edges[edge].from_group != kNone) ++states_[graph.edges[edge].from_group].uses;
     }
   }
 
   void run() {
-    for (uint32_t thread = 0; thread < graph_.thread_count(); ++thread) visitor_.epoch(thread, kNone, nullptr);
-    for (uint32_t group : graph_.order) enter(group);
+    for (uint32_t thread = 0; thread < graph_.thread_count(); ++thread)
+      visitor_.epoch(thread, kNone, nullptr);
+    for (size_t i = 0; i < graph_.order.size(); ++i) {
+      fetch_ahead(i);
+      enter(graph_.order[i]);
+    }
   }
 
  private:
+  struct State {
+    uint32_t uses = 0;      ///< edges that are still to be followed from there
+    uint32_t kept = kNone;  ///< its row, after its thread went on
+  };
+
+  /// Groups by rank are all over the place, and most of the time would go to waiting for them.
+  void fetch_ahead(size_t place) const {
+    auto group = [&](size_t distance) {
+      return graph_.order[std::min(place + distance, graph_.order.size() - 1)];
+    };
+    __builtin_prefetch(&graph_.groups[group(24)]);
+    __builtin_prefetch(&graph_.edges[graph_.groups[group(16)].first_edge]);
+    uint32_t from = graph_.edges[graph_.groups[group(8)].first_edge].from_group;
+    if (from != kNone) __builtin_prefetch(&states_[from]);
+  }
+
   bool wanted(uint32_t edge) const { return (anchors_.kinds & kinds_of(graph_.kind(edge))) != 0; }
 
   void enter(uint32_t group) {
@@ -80,7 +106,8 @@ class Sweep {
   void gather(uint32_t group) {
     incoming_.clear();
     found_again_.clear();
-    for (uint32_t edge = graph_.groups[group].first_edge; edge < graph_.groups[group + 1].first_edge; ++edge) {
+    for (uint32_t edge = graph_.groups[group].first_edge; edge < graph_.groups[group + 1].first_edge;
+         ++edge) {
       if (!wanted(edge)) continue;
       const Edge& each = graph_.edges[edge];
       incoming_.push_back({edge, each.from, row_of(each)});
@@ -89,7 +116,7 @@ class Sweep {
 
   const uint32_t* row_of(const Edge& edge) {
     if (edge.from_group == kNone) return nullptr;
-    if (kept_[edge.from_group] != kNone) return rows_[kept_[edge.from_group]];
+    if (states_[edge.from_group].kept != kNone) return rows_[states_[edge.from_group].kept];
     if (is_current(edge.from_group)) return rows_[current_[edge.from.thread]];
     Node there{edge.from.thread, graph_.groups[edge.from_group].event};
     found_again_.push_back(past_cone(graph_, anchors_, std::span(&there, 1)));
@@ -102,30 +129,29 @@ class Sweep {
     return row != kNone && rows_[row][graph_.groups[group].thread] == graph_.groups[group].event;
   }
 
-  /// The thread's row is to become that of `group`. The last one's is kept if edges are still to come from it.
+  /// The thread's row is to become that of `group`. The last one's is kept if edges are still to come from
+  /// it.
   void leave_last(uint32_t group, uint32_t& row) {
     if (row == kNone) {
       row = rows_.take();
       rows_.clear(row);
       return;
     }
-    if (uses_[group - 1] == 0 || rows_.full()) return;
+    if (states_[group - 1].uses == 0 || rows_.full()) return;
     uint32_t next = rows_.take();
     rows_.copy(next, row);
-    kept_[group - 1] = row;
+    states_[group - 1].kept = row;
     row = next;
   }
 
   void used(uint32_t group) {
-    if (group == kNone || --uses_[group] != 0) return;
-    if (kept_[group] != kNone) {
-      rows_.give_back(std::exchange(kept_[group], kNone));
-    }
+    if (group == kNone || --states_[group].uses != 0) return;
+    if (states_[group].kept != kNone) rows_.give_back(std::exchange(states_[group].kept, kNone));
   }
 
   void finish(uint32_t group, uint32_t& row) {
-    if (uses_[group] != 0 && !rows_.full()) {
-      kept_[group] = row;
+    if (states_[group].uses != 0 && !rows_.full()) {
+      states_[group].kept = row;
     } else {
       rows_.give_back(row);
     }
@@ -137,18 +163,22 @@ class Sweep {
   SweepVisitor& visitor_;
   Rows rows_;
   std::vector<uint32_t> current_;  ///< row of each thread
-  std::vector<uint32_t> uses_;     ///< of each group: edges that are still to be followed from there
-  std::vector<uint32_t> kept_;     ///< of each group: its row, after its thread went on
+  std::vector<State> states_;      ///< of each group
   std::vector<Incoming> incoming_;
   std::deque<Cut> found_again_;
 };
 
 class AnchorMaker : public SweepVisitor {
  public:
-  AnchorMaker(const Graph& graph, const Anchors& anchors, std::vector<uint32_t>& vectors)
-      : graph_(graph), anchors_(anchors), vectors_(vectors) {}
+  AnchorMaker(const Graph& graph, const Anchors& anchors, std::vector<uint32_t>& vectors, SweepVisitor* other)
+      : graph_(graph), anchors_(anchors), vectors_(vectors), other_(other) {}
+
+  void incoming(uint32_t group, const uint32_t* before, std::span<const Incoming> edges) override {
+    if (other_ != nullptr) other_->incoming(group, before, edges);
+  }
 
   void epoch(uint32_t thread, uint32_t group, const uint32_t* row) override {
+    if (other_ != nullptr) other_->epoch(thread, group, row);
     if (group == kNone) return;
     uint32_t groups = group + 1 - graph_.first_group[thread];
     if (groups % anchors_.spacing != 0) return;
@@ -160,6 +190,7 @@ class AnchorMaker : public SweepVisitor {
   const Graph& graph_;
   const Anchors& anchors_;
   std::vector<uint32_t>& vectors_;
+  SweepVisitor* other_;
 };
 
 }  // namespace
@@ -168,7 +199,8 @@ void sweep(const Graph& graph, const Anchors& anchors, SweepVisitor& visitor, ui
   Sweep(graph, anchors, visitor, vector_bytes).run();
 }
 
-Anchors make_anchors(const Graph& graph, Kinds kinds, uint32_t spacing, uint64_t vector_bytes) {
+Anchors make_anchors(const Graph& graph, Kinds kinds, uint32_t spacing, uint64_t vector_bytes,
+                     SweepVisitor* visitor) {
   Anchors anchors;
   anchors.kinds = kinds;
   anchors.spacing = spacing;
@@ -179,8 +211,9 @@ Anchors make_anchors(const Graph& graph, Kinds kinds, uint32_t spacing, uint64_t
   std::vector<uint32_t> vectors(size_t{first.back()} * graph.thread_count());
   anchors.first = std::move(first);
   anchors.vectors = Column<uint32_t>::over(vectors);
-  AnchorMaker maker(graph, anchors, vectors);
-  sweep(graph, anchors, maker, vector_bytes);  // cones that it asks for need only the anchors that are there by then
+  AnchorMaker maker(graph, anchors, vectors, visitor);
+  sweep(graph, anchors, maker,
+        vector_bytes);  // cones that it asks for need only the anchors that are there by then
   anchors.vectors = std::move(vectors);
   return anchors;
 }

@@ -8,12 +8,15 @@ namespace {
 /// One side of a channel, and how much of it is in the cut.
 class Side {
  public:
-  Side(const Column<Transfer>& all, const Column<uint32_t>& first, const Lanes& lanes, std::span<const uint32_t> cut)
+  Side(const Column<Transfer>& all, const Column<uint32_t>& first, const Lanes& lanes,
+       std::span<const uint32_t> cut)
       : all_(all), first_(first), lanes_(lanes), cut_(cut) {}
 
   bool in_cut(const Transfer& each) const { return each.at.event <= cut_[each.at.thread]; }
 
-  std::span<const uint32_t> items(const Lane& lane) const { return lanes_.items.view().subspan(lane.first, lane.count); }
+  std::span<const uint32_t> items(const Lane& lane) const {
+    return lanes_.items.view().subspan(lane.first, lane.count);
+  }
 
   /// How many of a lane are in the cut: the first ones.
   size_t count_in(const Lane& lane) const {
@@ -37,17 +40,21 @@ class Side {
     return first_[channel] == first_[channel + 1] ? 0 : all_[first_[channel + 1] - 1].end();
   }
 
-  /// Calls found(place) for all that overlap `piece`, by position; in a channel of messages, that have its name.
+  /// Calls found(place) for all that overlap `piece`, by position; in a channel of messages, that have its
+  /// name.
   template <typename Found>
   void overlapping(uint32_t channel, const Transfer& piece, bool messages, Found found) const {
     auto from = all_.begin() + first_[channel], until = all_.begin() + first_[channel + 1];
     if (messages) {
       auto same = std::ranges::equal_range(from, until, piece.begin, {}, &Transfer::begin);
-      for (auto each = same.begin(); each != same.end(); ++each) found(static_cast<uint32_t>(each - all_.begin()));
+      for (auto each = same.begin(); each != same.end(); ++each)
+        found(static_cast<uint32_t>(each - all_.begin()));
       return;
     }
-    auto each = std::partition_point(from, until, [&](const Transfer& other) { return other.end() <= piece.begin; });
-    for (; each != until && each->begin < piece.end(); ++each) found(static_cast<uint32_t>(each - all_.begin()));
+    auto each =
+        std::partition_point(from, until, [&](const Transfer& other) { return other.end() <= piece.begin; });
+    for (; each != until && each->begin < piece.end(); ++each)
+      found(static_cast<uint32_t>(each - all_.begin()));
   }
 
   const Transfer& operator[](uint32_t place) const { return all_[place]; }
@@ -75,7 +82,8 @@ void visit_behind(const Side& side, uint32_t channel, uint64_t position, bool or
 }
 
 /// The parts of a send that no receive in the cut took.
-void add_missing(const Side& receives, const Transfer& send, uint32_t place, bool messages, std::vector<Piece>& into) {
+void add_missing(const Side& receives, const Transfer& send, uint32_t place, bool messages,
+                 std::vector<Piece>& into) {
   uint64_t position = send.begin;
   bool taken = false;
   receives.overlapping(send.channel, send, messages, [&](uint32_t other) {
@@ -120,7 +128,8 @@ std::vector<Piece> orphans(const Graph& graph, std::span<const uint32_t> cut) {
         const Transfer& send = sends[other];
         if (sends.in_cut(send)) return;
         pieces.push_back(messages ? Piece{other, place, send.begin, send.end()}
-                                  : Piece{other, place, std::max(send.begin, receive.begin), std::min(send.end(), receive.end())});
+                                  : Piece{other, place, std::max(send.begin, receive.begin),
+                                          std::min(send.end(), receive.end())});
       });
     });
   }

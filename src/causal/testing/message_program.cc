@@ -45,12 +45,14 @@ bool MessageProgram::can_go_on(const State& state, uint32_t thread) const {
   if (here.kind != Op::kDirectReceive) return true;
   auto count = [&](uint32_t who, Op::Kind kind, uint32_t peer) {
     auto end = threads_[who].begin() + state.done[who];
-    return std::count_if(threads_[who].begin(), end, [&](const Op& each) { return each.kind == kind && each.peer == peer; });
+    return std::count_if(threads_[who].begin(), end,
+                         [&](const Op& each) { return each.kind == kind && each.peer == peer; });
   };
   return count(here.peer, Op::kDirectSend, thread) > count(thread, Op::kDirectReceive, here.peer);
 }
 
-std::vector<Node> MessageProgram::available(const State& state, Node receive, const std::set<Node>& withheld) const {
+std::vector<Node> MessageProgram::available(const State& state, Node receive,
+                                            const std::set<Node>& withheld) const {
   std::vector<Node> heads;
   std::set<uint32_t> seen;
   for (Node message : state.queue) {
@@ -84,10 +86,14 @@ void MessageProgram::run(std::mt19937& random) {
       auto heads = available(state, node);
       message = taken_[node] = heads[random() % heads.size()];
     } else if (op(node).kind == Op::kDirectReceive) {
-      auto same = [&](const auto& entry) { return entry.first.thread == node.thread && entry.second.thread == op(node).peer; };
+      auto same = [&](const auto& entry) {
+        return entry.first.thread == node.thread && entry.second.thread == op(node).peer;
+      };
       auto skip = std::ranges::count_if(direct_, same);
       for (Node other : order_) {
-        if (other.thread != op(node).peer || op(other).kind != Op::kDirectSend || op(other).peer != node.thread) continue;
+        if (other.thread != op(node).peer || op(other).kind != Op::kDirectSend ||
+            op(other).peer != node.thread)
+          continue;
         if (skip-- == 0) direct_[node] = other;
       }
     }
@@ -101,7 +107,8 @@ Execution MessageProgram::execution() const {
   auto count = static_cast<uint32_t>(threads_.size());
   for (uint32_t thread = 0; thread < count; ++thread) {
     auto events = std::ranges::count(order_, thread, &Node::thread);
-    result.threads.push_back({ThreadId(ProcessId(thread + 1), 1), static_cast<uint32_t>(events), {}, true, true});
+    result.threads.push_back(
+        {ThreadId(ProcessId(thread + 1), 1), static_cast<uint32_t>(events), {}, true, true});
   }
   result.channels.push_back({0, true, options_.queue});
   for (uint32_t i = 0; i < count * count; ++i) result.channels.push_back({1 + i, false, true});
@@ -171,7 +178,8 @@ std::set<Node> MessageProgram::others(Node receive) const {
   return found;
 }
 
-std::map<Node, std::set<Node>> MessageProgram::deliveries(const std::vector<causal::TraceRecord>& records) const {
+std::map<Node, std::set<Node>> MessageProgram::deliveries(
+    const std::vector<causal::TraceRecord>& records) const {
   std::map<Node, std::set<Node>> result;
   std::set<Node> forced, traced;  // sends, and receives
   for (const causal::TraceRecord& record : records) {

@@ -1,4 +1,5 @@
-// Small programs of sends and receives, one run of each, and by trying every schedule, what could have happened instead.
+// Small programs of sends and receives, one run of each, and by trying every schedule, what could have
+// happened instead.
 #pragma once
 
 #include <cstdint>
@@ -36,9 +37,11 @@ class MessageProgram {
   const std::map<Node, Node>& direct() const { return direct_; }
   bool is_send(Node node) const { return op(node).kind == Op::kSend || op(node).kind == Op::kDirectSend; }
 
-  /// Sends whose message a receive could have found instead of its own, everything before having gone as in the run.
+  /// Sends whose message a receive could have found instead of its own, everything before having gone as in
+  /// the run.
   std::set<Node> others(Node receive) const;
-  /// All that each contested receive gets in any run at all. With `traced` (P3): these get what they got, and nobody else gets it.
+  /// All that each contested receive gets in any run at all. With `traced` (P3): these get what they got, and
+  /// nobody else gets it.
   std::map<Node, std::set<Node>> deliveries(const std::vector<causal::TraceRecord>& traced = {}) const;
 
  private:
@@ -49,15 +52,16 @@ class MessageProgram {
   };
   struct State {
     std::vector<uint32_t> done;  ///< operations of each thread
-    std::vector<Node> queue;     ///< sends that have arrived at the contested place; sorted if their order does not matter
+    std::vector<Node>
+        queue;  ///< sends that have arrived at the contested place; sorted if their order does not matter
     auto operator<=>(const State&) const = default;
   };
 
   const Op& op(Node node) const { return threads_[node.thread][node.event - 1]; }
   Node next(const State& state, uint32_t thread) const { return {thread, state.done[thread] + 1}; }
   bool can_go_on(const State& state, uint32_t thread) const;
-  /// What a receive may take: the first of the queue, or of each sender. Nobody takes what is withheld, nor what the same sender
-  /// sent after it.
+  /// What a receive may take: the first of the queue, or of each sender. Nobody takes what is withheld, nor
+  /// what the same sender sent after it.
   std::vector<Node> available(const State& state, Node receive, const std::set<Node>& withheld = {}) const;
   void advance(State& state, Node node, Node message) const;
   template <typename Choose, typename Visit>

@@ -11,8 +11,8 @@ using causal::BarrierInput;
 using causal::kinds_of;
 
 /// Kinds that the input names edge by edge.
-constexpr EdgeKind kNamed[] = {EdgeKind::kReadiness, EdgeKind::kAccept,    EdgeKind::kConnect, EdgeKind::kEof,
-                               EdgeKind::kCondition, EdgeKind::kSignal,    EdgeKind::kHandOver};
+constexpr EdgeKind kNamed[] = {EdgeKind::kReadiness, EdgeKind::kAccept, EdgeKind::kConnect, EdgeKind::kEof,
+                               EdgeKind::kCondition, EdgeKind::kSignal, EdgeKind::kHandOver};
 
 class Machine {
  public:
@@ -34,14 +34,16 @@ class Machine {
 
  private:
   struct ChannelState {
-    std::vector<Node> bytes;                      ///< streams: who sent each
+    std::vector<Node> bytes;  ///< streams: who sent each
     size_t read = 0;
-    std::vector<std::pair<size_t, bool>> queue;   ///< messages: place of the send; taken
+    std::vector<std::pair<size_t, bool>> queue;  ///< messages: place of the send; taken
     std::vector<Node> receivers;
     std::vector<std::pair<Node, Node>> deliveries;  ///< send, receive
   };
 
-  uint32_t below(uint32_t limit) { return limit == 0 ? 0 : std::uniform_int_distribution<uint32_t>(0, limit - 1)(random_); }
+  uint32_t below(uint32_t limit) {
+    return limit == 0 ? 0 : std::uniform_int_distribution<uint32_t>(0, limit - 1)(random_);
+  }
 
   Node happen(uint32_t thread) {
     Node node{thread, ++input_.threads[thread].events};
@@ -65,7 +67,8 @@ class Machine {
     ThreadId id(ProcessId(1), 1);
     if (!threads.empty()) {
       ThreadId last = threads.back().id;
-      id = fork ? ThreadId(ProcessId(last.process().number() + 1), 1) : ThreadId(last.process(), last.number() + 1);
+      id = fork ? ThreadId(ProcessId(last.process().number() + 1), 1)
+                : ThreadId(last.process(), last.number() + 1);
     }
     threads.push_back({id, 0, creator, fork, false});
     alive_.push_back(true);
@@ -119,7 +122,8 @@ class Machine {
     happen(thread);
     alive_[thread] = false;
     input_.threads[thread].ended = true;
-    if (std::ranges::find(alive_, true) == alive_.end()) new_thread(Node{thread, input_.threads[thread].events}, true);
+    if (std::ranges::find(alive_, true) == alive_.end())
+      new_thread(Node{thread, input_.threads[thread].events}, true);
   }
 
   void join(uint32_t thread) {
@@ -165,7 +169,8 @@ class Machine {
       edge(state.bytes[state.read], node, EdgeKind::kMessage);
       state.deliveries.emplace_back(state.bytes[state.read], node);
       for (TrueSend& send : truth_.sends[channel]) {
-        if (state.read >= send.begin && state.read < send.begin + send.length) send.takers[state.read - send.begin] = node;
+        if (state.read >= send.begin && state.read < send.begin + send.length)
+          send.takers[state.read - send.begin] = node;
       }
     }
     received(state, node);
@@ -228,7 +233,8 @@ class Machine {
   }
 
   void learn(uint32_t thread) {
-    Node from = truth_.nodes.empty() ? Node{} : truth_.nodes[below(static_cast<uint32_t>(truth_.nodes.size()))];
+    Node from =
+        truth_.nodes.empty() ? Node{} : truth_.nodes[below(static_cast<uint32_t>(truth_.nodes.size()))];
     if (from.event == 0 || from.thread == thread) return;
     named_edge(from, happen(thread), kNamed[below(std::size(kNamed))]);
   }
@@ -245,7 +251,8 @@ class Machine {
     add_accesses();
     add_lanes();
     std::erase_if(truth_.nodes, [&](Node node) { return !truth_.has(node); });
-    std::erase_if(truth_.edges, [&](const TrueEdge& edge) { return !truth_.has(edge.from) || !truth_.has(edge.to); });
+    std::erase_if(truth_.edges,
+                  [&](const TrueEdge& edge) { return !truth_.has(edge.from) || !truth_.has(edge.to); });
     truth_.places.resize(truth_.events.size());
     for (size_t i = 0; i < truth_.nodes.size(); ++i) truth_.places[truth_.nodes[i].thread].push_back(i);
   }
@@ -303,6 +310,8 @@ std::vector<NodeSet> Truth::pasts(Kinds kinds) const {
   return pasts;
 }
 
-RandomExecution random_execution(std::mt19937& random, const RandomOptions& options) { return Machine(random, options).run(); }
+RandomExecution random_execution(std::mt19937& random, const RandomOptions& options) {
+  return Machine(random, options).run();
+}
 
 }  // namespace pastcone::causal_testing

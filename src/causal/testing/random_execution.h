@@ -1,5 +1,6 @@
-// Random executions, and what is true of them: a small machine runs threads that fork, send, lock and meet, and writes
-// down both what a recording would hold and, at every event, all that came before it. The second shares no code with the graph.
+// Random executions, and what is true of them: a small machine runs threads that fork, send, lock and meet,
+// and writes down both what a recording would hold and, at every event, all that came before it. The second
+// shares no code with the graph.
 #pragma once
 
 #include <bitset>
@@ -40,7 +41,7 @@ struct Truth {
   /// All that came before each node, and itself, by edges of these kinds.
   std::vector<NodeSet> pasts(Kinds kinds) const;
 
-  std::vector<uint32_t> events;              ///< of each thread, in the recording
+  std::vector<uint32_t> events;             ///< of each thread, in the recording
   std::vector<std::vector<size_t>> places;  ///< of each thread's events
 };
 
