@@ -77,6 +77,7 @@ TEST_P(EveryKind, ChangesTheAnswer) {
   EXPECT_EQ(arrow->kind, kind);
   EXPECT_EQ(arrow->from, from);
   EXPECT_EQ(arrow->to, to);
+  EXPECT_EQ(message_of(*all, *arrow), kind == EdgeKind::kMessage ? 0 : kNone);
   EXPECT_TRUE(consistent(*others, cut, Order::kEnforced));
 }
 

@@ -128,6 +128,12 @@ class LongestSearch {
 
 }  // namespace
 
+uint32_t message_of(const Graph& graph, const Arrow& arrow) {
+  bool known = arrow.kind == EdgeKind::kMessage && arrow.label < graph.sends.size() &&
+               graph.sends[arrow.label].at == arrow.from;
+  return known ? arrow.label : kNone;
+}
+
 std::optional<std::vector<Arrow>> witness_path(const Graph& graph, Node a, Node b, Order order) {
   if (a == b) return {};
   std::vector<uint32_t> first = future_cone(graph, std::span(&a, 1), order);

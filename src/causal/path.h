@@ -18,6 +18,9 @@ struct Arrow {
   bool operator==(const Arrow&) const = default;
 };
 
+/// The send that a message's arrow begins at, by its place in Graph::sends; kNone if it is not of a channel.
+uint32_t message_of(const Graph& graph, const Arrow& arrow);
+
 /// The arrows of a chain from a to b, in order; between them lies program order. It is the chain by which
 /// each thread on it learnt of a first, so it passes each thread at most once. None if a did not come before
 /// b.
