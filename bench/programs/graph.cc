@@ -1,8 +1,8 @@
 // Makes the event graph of a big random execution and asks it questions: graph EVENTS THREADS. Prints one
 // JSON object: seconds, milliseconds (the longest of many) and megabytes.
 //
-// Of 10 events 3 send, nearly as many receive, and half of one uses a lock. A thread has four channels to
-// receive on; on one of them four others send, and on one of each hundred two receive.
+// Of 10 events 3 send, as many receive, and half of one uses a lock. A thread has four channels to receive on, and takes what there is;
+// four others send on one of them, one or two on the others. At every hundredth thread a neighbour receives, too.
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -58,17 +58,19 @@ Execution make_execution(uint64_t events, uint32_t threads, Random& random) {
     uint32_t thread = random.below(threads), what = random.below(200);
     Node node{thread, ++execution.threads[thread].events};
     if (what < 60) {
-      uint32_t receiver = (thread + 1 + random.below(4)) % threads, channel = receiver * 4 + random.below(4);
-      if (channel % 4 != 0) channel = receiver * 4 + 1 + thread % 3;
+      uint32_t receiver = (thread + 1 + random.below(4)) % threads;
+      uint32_t channel = receiver * 4 + (random.below(4) == 0 ? 0 : 1 + thread % 3);
       execution.sends.push_back({sent[channel], 40, channel, node});
       sent[channel] += 40;
     } else if (what < 140) {
-      uint32_t channel = thread * 4 + random.below(4);
-      if (channel % 400 == 1 || random.below(100) == 0)
-        channel = ((thread + 1) % threads * 4) / 400 * 400 + 1;
-      if (channel >= received.size() || received[channel] == sent[channel]) continue;
-      execution.receives.push_back({received[channel], 40, channel, node});
-      received[channel] += 40;
+      uint32_t owner = thread % 100 == 1 && random.below(8) == 0 ? thread - 1 : thread, first = random.below(4);
+      for (uint32_t k = 0; k < 4; ++k) {
+        uint32_t channel = owner * 4 + (first + k) % 4;
+        if (received[channel] == sent[channel]) continue;
+        execution.receives.push_back({received[channel], 40, channel, node});
+        received[channel] += 40;
+        break;
+      }
     } else if (what < 150) {
       execution.accesses.push_back({node, 0, random.below(execution.objects), random.below(2)});
     }
