@@ -1,8 +1,9 @@
 // Makes the event graph of a big random execution and asks it questions: graph EVENTS THREADS. Prints one
 // JSON object: seconds, milliseconds (the longest of many) and megabytes.
 //
-// Of 10 events 3 send, as many receive, and half of one uses a lock. A thread has four channels to receive on, and takes what there is;
-// four others send on one of them, one or two on the others. At every hundredth thread a neighbour receives, too.
+// Of 10 events 3 send, as many receive, and half of one uses a lock. A thread has four channels to receive
+// on, and takes what there is; four others send on one of them, one or two on the others. At every hundredth
+// thread a neighbour receives, too.
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -63,7 +64,8 @@ Execution make_execution(uint64_t events, uint32_t threads, Random& random) {
       execution.sends.push_back({sent[channel], 40, channel, node});
       sent[channel] += 40;
     } else if (what < 140) {
-      uint32_t owner = thread % 100 == 1 && random.below(8) == 0 ? thread - 1 : thread, first = random.below(4);
+      uint32_t owner = thread % 100 == 1 && random.below(8) == 0 ? thread - 1 : thread,
+               first = random.below(4);
       for (uint32_t k = 0; k < 4; ++k) {
         uint32_t channel = owner * 4 + (first + k) % 4;
         if (received[channel] == sent[channel]) continue;

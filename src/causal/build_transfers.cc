@@ -28,16 +28,19 @@ Status put_in_order(Execution& execution, std::vector<Transfer>& transfers, cons
   };
   if (std::ranges::is_sorted(transfers, order)) return {};
   auto count = static_cast<uint32_t>(transfers.size());
-  auto sort_by = [&](auto key) {
-    std::vector<Transfer> sorted;
-    sorted.reserve(count);
-    for (uint32_t place : sorted_places(count, [&](uint32_t i) { return key(transfers[i]); }))
-      sorted.push_back(transfers[place]);
-    transfers = std::move(sorted);
-  };
-  sort_by([](const Transfer& each) { return by_event(each.at); });
-  sort_by([](const Transfer& each) { return each.begin; });
-  sort_by([](const Transfer& each) { return uint64_t{each.channel}; });
+  std::vector<Transfer> sorted;
+  sorted.reserve(count);
+  for (uint32_t place : sorted_places(count, [&](uint32_t i) { return uint64_t{transfers[i].channel}; })) {
+    sorted.push_back(transfers[place]);
+  }
+  transfers = std::move(sorted);
+  // Whoever reads streams one by one has most channels in order now.
+  for (auto from = transfers.begin(); from != transfers.end();) {
+    auto until = std::ranges::find_if(from, transfers.end(),
+                                      [&](const Transfer& each) { return each.channel != from->channel; });
+    if (!std::is_sorted(from, until, order)) std::sort(from, until, order);
+    from = until;
+  }
   return {};
 }
 

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -15,29 +16,30 @@ std::vector<uint32_t> sorted_places(uint32_t count, Key key) {
     uint64_t key;
     uint32_t place;
   };
-  std::vector<Item> items(count);
-  bool sorted = true;
-  uint64_t seen = 0;  // bits in which keys differ
-  for (uint32_t i = 0; i < count; ++i) {
-    items[i] = {key(i), i};
-    if (i > 0) {
-      sorted = sorted && items[i - 1].key <= items[i].key;
-      seen |= items[i].key ^ items[0].key;
-    }
-  }
-  if (!sorted) {
-    std::vector<Item> other(count);
-    constexpr unsigned kBits = 11;
-    for (unsigned shift = 0; shift < 64; shift += kBits) {
-      if ((seen >> shift & ((1u << kBits) - 1)) == 0) continue;
-      std::array<uint32_t, (1u << kBits) + 1> start{};
-      for (const Item& item : items) ++start[(item.key >> shift & ((1u << kBits) - 1)) + 1];
-      for (size_t i = 1; i < start.size(); ++i) start[i] += start[i - 1];
-      for (const Item& item : items) other[start[item.key >> shift & ((1u << kBits) - 1)]++] = item;
-      std::swap(items, other);
-    }
-  }
   std::vector<uint32_t> places(count);
+  bool sorted = true;
+  uint64_t differ = 0, first = count > 0 ? key(0) : 0, last = first;  // differ: bits in which keys do
+  for (uint32_t i = 0; i < count; ++i) {
+    uint64_t next = key(i);
+    sorted = sorted && last <= next;
+    differ |= next ^ first;
+    last = next;
+    places[i] = i;
+  }
+  if (sorted) return places;
+  auto items = std::make_unique_for_overwrite<Item[]>(count),
+       other = std::make_unique_for_overwrite<Item[]>(count);
+  for (uint32_t i = 0; i < count; ++i) items[i] = {key(i), i};
+  constexpr unsigned kBits = 11;
+  constexpr uint64_t kMask = (1u << kBits) - 1;
+  for (unsigned shift = 0; shift < 64; shift += kBits) {
+    if ((differ >> shift & kMask) == 0) continue;
+    std::array<uint32_t, kMask + 2> start{};
+    for (uint32_t i = 0; i < count; ++i) ++start[(items[i].key >> shift & kMask) + 1];
+    for (size_t i = 1; i < start.size(); ++i) start[i] += start[i - 1];
+    for (uint32_t i = 0; i < count; ++i) other[start[items[i].key >> shift & kMask]++] = items[i];
+    std::swap(items, other);
+  }
   for (uint32_t i = 0; i < count; ++i) places[i] = items[i].place;
   return places;
 }
