@@ -107,7 +107,8 @@ struct BarrierInput {
 
 /// A place where messages of several senders, or for several receivers, arrive, other than a channel: a
 /// listening socket, a set of descriptors that is polled, an MPI rank. (Channels that several threads use
-/// need no port.)
+/// need no port.) It is for races only: edges from what arrives to who takes it (kAccept, kReadiness …) are
+/// given apart.
 struct PortInput {
   uint32_t label = kNone;  ///< the caller's own
   uint32_t queue = 1;      ///< as in ChannelInput
