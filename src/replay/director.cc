@@ -95,7 +95,11 @@ class Director {
   void list_turn_gaps();
   record::Launch describe_launch(const Path& runtime, const sigset_t& mask) const;
   Status make_lifeline();
-  void direct(Session& session, OutputPrinter& printer, const SignalWatch& signals, ReplayOutcome& outcome);
+  void direct(Session& session, OutputPrinter& printer, const SignalWatch& signals, const ReplayOptions& options,
+              ReplayOutcome& outcome);
+  void arrive(Session& session, OutputPrinter& printer, const SignalWatch& signals, const ReplayOptions& options,
+              ReplayOutcome& outcome);
+  void set_horizons(const Horizons& horizons);
   void look_at_reports();
   bool nobody_can_go_on(const Session& session);
   bool runs_in_circles();
@@ -116,6 +120,7 @@ class Director {
   uint64_t last_sum_ = 0;
   std::chrono::steady_clock::time_point looked_at_{}, moved_at_ = std::chrono::steady_clock::now();
   uint32_t reports_seen_ = 0;
+  bool horizons_ = false;
   std::map<ProcessId, Examination> examined_;     ///< those that have diverged
   std::optional<std::vector<Divergence>> stuck_;  ///< who waited when nobody could go on; if that happened
   std::vector<Divergence> said_before_;           ///< what had been reported by then
@@ -190,6 +195,7 @@ Result<ReplayOutcome> Director::run(const ReplayOptions& options) {
     return fail("cannot take over orphaned processes: {}", errno_message(errno));
   }
   TRY_STATUS(make_lifeline());
+  if (options.horizons) set_horizons(*options.horizons);
   SignalWatch signals(stage_);
   Session session(TRY(record::launch(stage_, describe_launch(runtime, signals.mask()))));
   feed_->start();  // not before: a process of several threads is not one to fork from
@@ -197,7 +203,7 @@ Result<ReplayOutcome> Director::run(const ReplayOptions& options) {
   ReplayOutcome outcome;
   outcome.processes = recording_.process_count();
   outcome.events = run_.events;
-  direct(session, printer, signals, outcome);
+  direct(session, printer, signals, options, outcome);
   if (feed_->failed()) {
     return fail("cannot replay {}: {}", recording_.directory().native(), feed_->finish().error().message);
   }
@@ -205,8 +211,22 @@ Result<ReplayOutcome> Director::run(const ReplayOptions& options) {
   return outcome;
 }
 
+void Director::set_horizons(const Horizons& horizons) {
+  stage::View view = stage_.view();
+  horizons_ = true;
+  for (uint32_t i = 0; i < layout_.threads; ++i) {
+    stage::ThreadSlot& slot = view.thread(i);
+    auto found = horizons.find(ThreadId(ProcessId(slot.process), slot.thread));
+    slot.horizon = found == horizons.end() ? 0 : found->second;
+  }
+  // A receiver may stop before it has taken what its sender sends.
+  for (uint32_t i = 0; i <= run_.last_connection; ++i) {
+    for (stage::Direction& direction : view.connection(i).direction) direction.lead = stage::kKeepAll;
+  }
+}
+
 void Director::direct(Session& session, OutputPrinter& printer, const SignalWatch& signals,
-                      ReplayOutcome& outcome) {
+                      const ReplayOptions& options, ReplayOutcome& outcome) {
   for (;;) {
     uint32_t seen = load(stage_.header().activity);
     bool all_ended = session.reap();
@@ -219,6 +239,7 @@ void Director::direct(Session& session, OutputPrinter& printer, const SignalWatc
     }
     if (all_ended) return;
     if (nobody_can_go_on(session)) {
+      if (horizons_ && watch_.waiting().empty()) return arrive(session, printer, signals, options, outcome);
       said_before_ = watch_.reported();
       stuck_ = watch_.waiting();
       give_up();
@@ -234,6 +255,16 @@ void Director::direct(Session& session, OutputPrinter& printer, const SignalWatc
     std::this_thread::sleep_for(kDoze);
     if (!watch_.may_be_stuck()) stage_.wait_activity(seen, kSafetyNet);
   }
+}
+
+/// Everybody stands at his horizon, or has ended.
+void Director::arrive(Session& session, OutputPrinter& printer, const SignalWatch& signals, const ReplayOptions& options,
+                      ReplayOutcome& outcome) {
+  printer.advance();
+  outcome.standing = watch_.standing();
+  if (options.on_arrival) options.on_arrival(outcome.standing);
+  while (options.hold && !signals.interrupted()) stage_.wait_activity(load(stage_.header().activity), kSafetyNet);
+  end_all(session);
 }
 
 /// In parallel mode a thread may wait by itself, in a loop, for what another one does at another time than before. It did not
@@ -303,8 +334,9 @@ void Director::conclude(const Session& session, ReplayOutcome& outcome) const {
   if (outcome.divergences.empty()) outcome.divergences = watch_.died(session);
   if (outcome.divergences.empty() && stuck_) outcome.divergences = *stuck_;
   if (outcome.interrupted) return;
-  if (outcome.divergences.empty()) outcome.divergences = watch_.unfinished(session);
+  if (outcome.divergences.empty() && outcome.standing.empty()) outcome.divergences = watch_.unfinished(session);
   for (Divergence& divergence : outcome.divergences) explain(divergence, session);
+  if (outcome.divergences.empty()) return;
   uint64_t unfinished = watch_.unfinished_threads(), named = outcome.divergences.size();
   outcome.stopped_besides = unfinished > named ? unfinished - named : 0;
 }
@@ -353,7 +385,8 @@ Result<ReplayOutcome> replay(const Recording& recording, const ReplayOptions& op
   bool parallel = recording.manifest().parallel;
   uint32_t flags = (traps ? stage::kFlagNoDispatch : 0) | (options.show_output ? 0 : stage::kFlagNoOutput) |
                    (parallel ? stage::kFlagParallel : 0) |
-                   (options.index_directory.empty() ? 0 : stage::kFlagIndex);
+                   (options.index_directory.empty() ? 0 : stage::kFlagIndex) |
+                   (options.horizons ? stage::kFlagHorizons : 0);
   record::lift_limit(RLIMIT_AS);
   SharedStage stage = TRY(SharedStage::create(stage::Mode::kReplay, flags, patch_directory));
   if (options.index_directory.size() >= sizeof stage.header().index_directory) {

@@ -6,7 +6,11 @@
 // One replay per process at a time, from its main thread: it takes over signals and children.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,9 +22,24 @@
 
 namespace pastcone::replay {
 
+/// Where a thread is when nobody goes on.
+struct Standing {
+  EventId last;          ///< the last event it has done; 0: none
+  bool entered = false;  ///< it is in the next one, as far as that goes without the others
+  bool ended = false;
+  pid_t thread = 0;      ///< as the kernel has it now
+};
+
+/// How far a thread goes, in steps: 2e is on leaving event e, 2e + 1 on entering the one after it.
+using Horizons = std::map<ThreadId, uint64_t>;
+
 struct ReplayOptions {
   bool show_output = true;           ///< the program's standard output and error, on ours
   std::string index_directory = {};  ///< where each thread writes down its use of objects; empty: nowhere
+  /// Everybody stops at his horizon; a thread without one does not begin. None: to the end.
+  std::optional<Horizons> horizons = {};
+  bool hold = false;  ///< they stay there until a signal comes
+  std::function<void(const std::vector<Standing>&)> on_arrival = {};  ///< called when all stand
 };
 
 /// The first thing a process did otherwise than recorded.
@@ -39,6 +58,7 @@ struct ReplayOutcome {
   uint64_t processes = 0, events = 0;
   std::vector<Divergence> divergences;  ///< at most one per process; empty: it was the same run
   uint64_t stopped_besides = 0;  ///< threads that could not go on after those, through no fault of theirs
+  std::vector<Standing> standing;  ///< with horizons: where all stood
   bool interrupted = false;      ///< by a signal, or because nobody reads the output
 
   bool exact() const { return divergences.empty() && !interrupted; }

@@ -26,6 +26,10 @@ bool last_seen_here(const ThreadSlot& slot) {
          static_cast<WaitKind>(slot.wait_kind) == WaitKind::kFutex && slot.wait_position != 0;
 }
 
+bool at_horizon(const ThreadSlot& slot) {
+  return state_of(slot) == ThreadState::kWaiting && static_cast<WaitKind>(slot.wait_kind) == WaitKind::kHorizon;
+}
+
 bool at_its_end(const ThreadSlot& slot) {
   ThreadState state = state_of(slot);
   return slot.events_size == 0 || state == ThreadState::kEnded || state == ThreadState::kAtEnd ||
@@ -73,6 +77,7 @@ std::string wait_text(const ThreadSlot& slot) {
       return "it waits for the end of a thread that does not come";
     case WaitKind::kFutex:
       return "it sleeps in futex, and nobody wakes it";
+    case WaitKind::kHorizon:
     case WaitKind::kNone:
       break;
   }
@@ -148,9 +153,25 @@ std::vector<Divergence> Watch::waiting() const {
   return one_per_process(
       stage_, threads_, stage::Cause::kWait,
       [this](uint32_t index) {
-        return state_of(slot(index)) == ThreadState::kWaiting && !last_seen_here(slot(index));
+        return state_of(slot(index)) == ThreadState::kWaiting && !last_seen_here(slot(index)) &&
+               !at_horizon(slot(index));
       },
       wait_text);
+}
+
+std::vector<Standing> Watch::standing() const {
+  std::vector<Standing> result;
+  for (uint32_t index = 0; index < threads_; ++index) {
+    const ThreadSlot& thread = slot(index);
+    if (state_of(thread) == ThreadState::kNone) continue;
+    Standing where;
+    where.last = EventId(ThreadId(ProcessId(thread.process), thread.thread), load(thread.event) - 1);
+    where.entered = at_horizon(thread) && thread.wait_position % 2 != 0 && load(thread.event) > 1;
+    where.ended = at_its_end(thread);
+    where.thread = static_cast<pid_t>(load(thread.tid));
+    result.push_back(where);
+  }
+  return result;
 }
 
 uint64_t Watch::progress() const {

@@ -26,8 +26,10 @@ class Watch {
   /// not count.
   bool is_stuck(const Session& session);
 
-  /// Those that wait now: one per process. For when is_stuck().
+  /// Those that wait now, but not at their horizon: one per process. For when is_stuck().
   std::vector<Divergence> waiting() const;
+  /// Where all threads are that have begun.
+  std::vector<Standing> standing() const;
 
   /// Counts what all threads have done; and who computes without a call: one per process.
   uint64_t progress() const;

@@ -1,6 +1,7 @@
 #include "async_parts.h"
 
 #include "call.h"
+#include "horizon.h"
 #include "turn.h"
 #include "waits.h"
 
@@ -83,6 +84,7 @@ void on_async_stack() {
     }
     runtime_leave(&frame);
   }
+  park_on_entering(t);
   ++t.log.event_count;
   note_next_event(t);
   take_recorded_turn_after(t);

@@ -7,6 +7,7 @@
 
 #include "call.h"
 #include "files.h"
+#include "horizon.h"
 #include "loader.h"
 #include "objects.h"
 #include "process_heap.h"
@@ -263,6 +264,7 @@ void set_name(const char* path) {
   if (!g.replay) apply_address_limit(p);
   arm_dispatch();
   sync_kernel_mask(t);
+  park_on_leaving(t);
   runtime_leave(&frame);
 }
 

@@ -8,6 +8,7 @@
 
 #include "async.h"
 #include "handlers.h"
+#include "horizon.h"
 #include "robust.h"
 #include "signal_frame.h"
 #include "traps.h"
@@ -166,6 +167,7 @@ void deliver_signals(Thread& t, Frame& frame) {
       settle_restart(frame, t.process->actions.of[signal].flags);
       if (signal == kCancelSignal && info.pad == kPutOff) note_cancel();
       else enter_handler(t, frame, signal, info, nullptr);
+      park_on_leaving(t);
     }
     if (is_restart((long)frame.rax)) settle_restart(frame, kRestartFlag);
     return;
@@ -235,6 +237,7 @@ namespace {
     if (!read_signal(t, recorded, info)) end_of_log(t);
     if (recorded != signal) diverge(t, Cause::kFlow, "another fault", recorded, signal);
     enter_handler(t, frame, signal, info, &fault);
+    park_on_leaving(t);
     prepare_async(t, frame);
     t.frame = nullptr;
     runtime_leave(&frame);

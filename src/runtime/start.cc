@@ -1,6 +1,7 @@
 #include "start.h"
 
 #include "call.h"
+#include "horizon.h"
 #include "text.h"
 #include "turn.h"
 #include "waits.h"
@@ -156,6 +157,7 @@ void write_exec(Log& log, const Start& start, bool first) {
 
 Start read_exec(Thread& t) {
   Log& log = t.log;
+  park_on_entering(t);
   if (log.at_end()) end_of_log(t);
   if (log.read_byte() != (u8)Op::kExec) diverge(t, Cause::kFlow, "no program starts here in the recording");
   u64 size = log.read_varint();

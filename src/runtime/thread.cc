@@ -1,6 +1,7 @@
 #include "thread.h"
 
 #include "call.h"
+#include "horizon.h"
 #include "text.h"
 #include "waits.h"
 
@@ -159,6 +160,7 @@ void begin_replay_thread(Thread& t) {
   if (load(slot.state) == (u32)stage::ThreadState::kNone) expect_replay_thread(t.process->number, t.number);
   store(slot.tid, (u32)sys(__NR_gettid));
   map_feed(t);
+  park_on_entering(t);
   Log& log = t.log;
   if (log.at_end()) end_of_log(t);
   if (log.read_byte() != (u8)Op::kStart) diverge(t, Cause::kFlow, "the recording of this thread does not start with its start");

@@ -1,6 +1,7 @@
 #include "turn.h"
 
 #include "call.h"
+#include "horizon.h"
 #include "waits.h"
 
 namespace pastcone::runtime {
@@ -288,6 +289,7 @@ void enter_call(Call& c) {
   if (!t.process->parallel || !t.process->serial) return;
   t.in_call = true;
   if (!g.replay) return lock_calls(t);
+  park_on_entering(t);
   stage::Group& group = group_of(t);
   u64 number = number_of(t, c.number);
   t.has_number = number;
@@ -324,8 +326,15 @@ void leave_call(Thread& t) {
   give_back_turn(t);
 }
 
-void take_recorded_turn(Thread& t) { take_if_next(t, Op::kTurn); }
-void take_recorded_turn_after(Thread& t) { take_if_next(t, Op::kTurnAfter); }
+void take_recorded_turn(Thread& t) {
+  park_on_entering(t);
+  take_if_next(t, Op::kTurn);
+}
+
+void take_recorded_turn_after(Thread& t) {
+  park_on_leaving(t);
+  take_if_next(t, Op::kTurnAfter);
+}
 
 void give_back_turn(Thread& t) {
   if (!t.has_turn) return;

@@ -41,6 +41,7 @@ inline constexpr uint32_t kFlagNoPatch = 2;     ///< patch nothing: everything t
 inline constexpr uint32_t kFlagListCalls = 4;   ///< for developers: every call goes into /tmp/pastcone-calls.*, as text
 inline constexpr uint32_t kFlagParallel = 16;   ///< threads run in parallel; their locks and calls are ordered
 inline constexpr uint32_t kFlagNoOutput = 8;    ///< replay: nobody wants to see what the program prints
+inline constexpr uint32_t kFlagHorizons = 64;   ///< replay: threads have horizons, ThreadSlot::horizon
 inline constexpr uint32_t kFlagIndex = 32;      ///< replay: every access to an object goes into Header::index_directory
 
 /// Replay: a place where a thread is to stop once its registers and some words of memory have given values, which may take
@@ -216,12 +217,15 @@ struct ThreadSlot {
   uint32_t wait_kind;  ///< WaitKind
   uint64_t wait_for, wait_position;
   uint64_t event;      ///< the event it is at: the first that has not happened yet
+  uint64_t horizon;    ///< how far it may go, in steps: 2e is on leaving event e, 2e + 1 on entering the next
+  uint32_t horizon_futex, pad;
   uint32_t tid;        ///< of the replayed thread
   uint32_t complete;   ///< 1: the recording of this thread ends with its end; 0: it was cut off
 };
 
 enum class ThreadState : uint32_t { kNone = 0, kRunning = 1, kWaiting = 2, kEnded = 3, kAtEnd = 4, kDiverged = 5 };
-enum class WaitKind : uint32_t { kNone = 0, kChannel = 1, kTurn = 2, kFile = 3, kOrder = 4, kPacket = 5, kJoin = 6, kFutex = 7 };
+enum class WaitKind : uint32_t { kNone = 0, kChannel = 1, kTurn = 2, kFile = 3, kOrder = 4, kPacket = 5, kJoin = 6, kFutex = 7,
+                                kHorizon = 8 };
 
 /// One direction of a connection.
 struct Direction {
