@@ -5,6 +5,7 @@
 
 #include "pastcone/cli/program.h"
 #include "pastcone/cli/recordings.h"
+#include "pastcone/cli/replay_to.h"
 #include "pastcone/cli/text.h"
 #include "pastcone/replay/director.h"
 #include "pastcone/trace/json.h"
@@ -15,6 +16,8 @@ namespace {
 struct Options {
   std::string rec;
   bool verify = false;
+  std::vector<std::string> to;
+  bool hold = false;
 };
 
 void print_divergences(const replay::ReplayOutcome& outcome, bool first_only) {
@@ -35,6 +38,7 @@ void print_divergences(const replay::ReplayOutcome& outcome, bool first_only) {
 Result<int> run(const Options& options) {
   Path directory = TRY(resolve_recording(options.rec));
   Recording recording = TRY(Recording::open(directory, Check::kAsRead));
+  if (!options.to.empty()) return replay_to(recording, {options.to, options.hold, !options.verify});
   replay::ReplayOutcome outcome = TRY(replay::replay(recording, {.show_output = !options.verify}));
   print_divergences(outcome, options.verify);
   if (outcome.interrupted) return 128 + SIGINT;
@@ -58,6 +62,11 @@ void add_replay(Program& program) {
                                  [options] { return run(*options); });
   replay.add_option("REC", options->rec, "the recording; the newest if left out");
   replay.add_flag("--verify", options->verify, "no output of the program, one line about the result");
+  CLI::Option* to =
+      replay.add_option("--to", options->to, "only as far as these events need: p1:17, or p1:17,p3:4 for a state of several")
+          ->delimiter(',')
+          ->type_name("EVENT");
+  replay.add_flag("--hold", options->hold, "stay there until Ctrl-C, for gdb -p")->needs(to);
 }
 
 }  // namespace pastcone::cli

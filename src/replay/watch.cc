@@ -26,8 +26,16 @@ bool last_seen_here(const ThreadSlot& slot) {
          static_cast<WaitKind>(slot.wait_kind) == WaitKind::kFutex && slot.wait_position != 0;
 }
 
+/// How the kernel shows one that waits for the child of its vfork.
+std::optional<char> in_vfork(const ThreadSlot& slot) {
+  if (static_cast<WaitKind>(slot.wait_kind) != WaitKind::kVfork) return {};
+  return 'D';
+}
+
+/// Or in an event before it that goes no further without others, who are at theirs.
 bool at_horizon(const ThreadSlot& slot) {
-  return state_of(slot) == ThreadState::kWaiting && static_cast<WaitKind>(slot.wait_kind) == WaitKind::kHorizon;
+  auto kind = static_cast<WaitKind>(slot.wait_kind);
+  return state_of(slot) == ThreadState::kWaiting && (kind == WaitKind::kHorizon || kind == WaitKind::kVfork);
 }
 
 bool at_its_end(const ThreadSlot& slot) {
@@ -77,6 +85,8 @@ std::string wait_text(const ThreadSlot& slot) {
       return "it waits for the end of a thread that does not come";
     case WaitKind::kFutex:
       return "it sleeps in futex, and nobody wakes it";
+    case WaitKind::kVfork:
+      return "it waits for the child of its vfork";
     case WaitKind::kHorizon:
     case WaitKind::kNone:
       break;
@@ -132,7 +142,9 @@ bool Watch::everybody_sleeps(const Session& session) {
       dead_.insert(index);
       continue;
     }
-    if (state == ThreadState::kRunning || doing != 'S' || can_go_on(stage_, thread)) return false;
+    if (state == ThreadState::kRunning || (doing != 'S' && doing != in_vfork(thread)) || can_go_on(stage_, thread)) {
+      return false;
+    }
     somebody_waits = true;
   }
   // One that is just being started has no slot yet.

@@ -119,6 +119,7 @@ void diverge_at(Thread& t, Op recorded, const char* now) {
 
 void end_replayed_thread(Thread& t) {
   auto& slot = slot_of(t);
+  note_next_event(t);
   store(slot.state, (u32)stage::ThreadState::kEnded);
   give_back_turn(t);
   add(g.stage.header().live_threads, -1);
@@ -127,6 +128,7 @@ void end_replayed_thread(Thread& t) {
 
 void end_replayed_process(Thread& t) {
   auto& header = g.stage.header();
+  note_next_event(t);
   auto& process = g.stage.process(t.process->number);
   for (u32 i = 0; i < process.thread_count; ++i) {
     auto& slot = g.stage.thread(process.first_thread + i);

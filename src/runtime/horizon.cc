@@ -11,7 +11,7 @@ void park(Thread& t, u64 step, Op hands_over) {
   auto& slot = slot_of(t);
   if (load(slot.horizon) > step) return;
   note_next_event(t);
-  if (t.process->parallel || t.log.peek() == hands_over) give_back_turn(t);
+  if (t.process->parallel || t.log.at_end() || t.log.peek() == hands_over) give_back_turn(t);
   begin_wait(t, stage::WaitKind::kHorizon, 0, step);
   for (;;) {
     u32 seen = load(slot.horizon_futex);

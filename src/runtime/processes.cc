@@ -2,6 +2,7 @@
 #include "async.h"
 #include "mutexes.h"
 #include "handlers.h"
+#include "horizon.h"
 #include "hooks.h"
 #include "process_heap.h"
 #include "robust.h"
@@ -281,7 +282,13 @@ long share_memory_process(Call& c, const Request& r, Created created) {
   u64 all = ~u64{0};
   sys(__NR_rt_sigprocmask, 2, &all, 0, 8);
   u64 flags = kVm | (r.flags & (kVfork | kSetTls)) | (g.replay ? kChildSignal : r.flags & 0xff);
+  bool waits = vfork && has_horizon();
+  if (waits) {
+    note_next_event(c.t);
+    begin_wait(c.t, stage::WaitKind::kVfork, created.process, 0);
+  }
   long result = runtime_clone(flags, child->stack_top, nullptr, nullptr, r.tls, shared_memory_main, child);
+  if (waits) end_wait(c.t);
   sync_kernel_mask(c.t);
   if (!vfork && !is_error(result)) return result;
   if (g.replay && child->log.events.base) {

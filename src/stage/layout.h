@@ -225,7 +225,7 @@ struct ThreadSlot {
 
 enum class ThreadState : uint32_t { kNone = 0, kRunning = 1, kWaiting = 2, kEnded = 3, kAtEnd = 4, kDiverged = 5 };
 enum class WaitKind : uint32_t { kNone = 0, kChannel = 1, kTurn = 2, kFile = 3, kOrder = 4, kPacket = 5, kJoin = 6, kFutex = 7,
-                                kHorizon = 8 };
+                                kHorizon = 8, kVfork = 9 };
 
 /// One direction of a connection.
 struct Direction {

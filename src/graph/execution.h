@@ -1,0 +1,17 @@
+// Reads a recording into the form that the event graph is made of. Events are steps there (steps.h).
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "pastcone/base/ids.h"
+#include "pastcone/base/result.h"
+#include "pastcone/causal/model.h"
+#include "pastcone/trace/recording.h"
+
+namespace pastcone::graph {
+
+/// One pass over all event streams. An error if one is damaged.
+Result<causal::Execution> read_execution(const Recording& recording);
+
+}  // namespace pastcone::graph

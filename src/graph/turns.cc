@@ -1,0 +1,83 @@
+#include "pastcone/graph/turns.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace pastcone::graph {
+
+using format::Op;
+
+void Images::start(ThreadId thread, ThreadId creator, uint64_t creator_event) {
+  lives_[thread] = {creator, creator_event, {}};
+}
+
+void Images::execute(ThreadId thread, uint64_t event) {
+  lives_[thread].executed.push_back({event, ++last_[thread.process()]});
+}
+
+uint32_t Images::of(ThreadId thread, uint64_t event, uint64_t group) const {
+  for (size_t depth = 0; depth <= lives_.size(); ++depth) {  // a recording that is not ours may have circles
+    auto found = lives_.find(thread);
+    if (found == lives_.end()) return 0;
+    const Life& life = found->second;
+    if (group == thread.process().number()) {
+      auto later = std::find_if(life.executed.begin(), life.executed.end(), [&](const auto& e) { return e.first > event; });
+      if (later != life.executed.begin()) return std::prev(later)->second;
+      if (life.creator.process() != thread.process()) return 0;
+    }
+    thread = life.creator;
+    event = life.creator_event;
+  }
+  return 0;
+}
+
+void TurnScan::take(const Item& item, Turns& turns) {
+  if (item.op == Op::kTurn) return get(item, entering(event_ + 1), turns);
+  if (item.op == Op::kTurnAfter) return get(item, leaving(event_), turns);
+  if (!item.is_event()) return;
+  event_ = item.event;
+  ended_ = item.op == Op::kThreadExit || item.op == Op::kExitGroup || item.op == Op::kFatal || item.op == Op::kStop;
+  if (item.op == Op::kStart) images_.start(thread_, item.thread, item.parent_event);
+  if (item.op != Op::kExec) return;
+  give_up(entering(event_), turns);
+  images_.execute(thread_, event_);
+  alone_ = true;
+}
+
+/// It has given up the turn it had by `step`, and goes on from there with another.
+void TurnScan::get(const Item& item, uint32_t step, Turns& turns) {
+  GroupId group{item.object, images_.of(thread_, event_, item.object)};
+  bool own = group.group == thread_.process().number();
+  if (std::exchange(alone_, false) && own) turns.add(group, {1, {index_, 1}, step});
+  give_up(step, turns);
+  if (item.number == 0) return;
+  group_ = group;
+  holding_ = Holding{item.number, {index_, step + 1}, 0};
+}
+
+void TurnScan::give_up(uint32_t step, Turns& turns) {
+  if (!holding_) return;
+  holding_->until = step;
+  turns.add(group_, *holding_);
+  holding_.reset();
+}
+
+/// One that was cut off has given it up on its way into what it never finished.
+void TurnScan::finish(Turns& turns) { give_up(last(), turns); }
+
+std::vector<causal::EdgeInput> Turns::hand_overs() && {
+  std::vector<causal::EdgeInput> edges;
+  for (auto& [id, holdings] : groups_) {
+    std::sort(holdings.begin(), holdings.end(), [](const Holding& a, const Holding& b) { return a.number < b.number; });
+    for (size_t i = 1; i < holdings.size(); ++i) {
+      const Holding &before = holdings[i - 1], &next = holdings[i];
+      if (before.from.thread == next.from.thread) continue;
+      edges.push_back({{before.from.thread, before.until}, next.from, causal::EdgeKind::kHandOver,
+                       static_cast<uint32_t>(id.group)});
+    }
+    holdings = {};
+  }
+  return edges;
+}
+
+}  // namespace pastcone::graph

@@ -1,0 +1,90 @@
+// Who had the turn when: in a process of several threads, or a group of processes that share memory, one runs at a time, and the
+// log says which number of the group's turns a thread got. From these, the hand-overs: from where one gave the turn up to what
+// the next one did first with it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "pastcone/causal/model.h"
+#include "pastcone/graph/steps.h"
+#include "pastcone/trace/item.h"
+
+namespace pastcone::graph {
+
+/// A group's turns are counted anew when its process executes another program.
+struct GroupId {
+  uint64_t group = 0;
+  uint32_t image = 0;
+
+  auto operator<=>(const GroupId&) const = default;
+};
+
+struct Holding {
+  uint64_t number = 0;
+  causal::Node from;   ///< the first step with it
+  uint32_t until = 0;  ///< the step by which it is given up
+};
+
+class Turns {
+ public:
+  void add(GroupId group, const Holding& holding) { groups_[group].push_back(holding); }
+  /// Uses them up.
+  std::vector<causal::EdgeInput> hand_overs() &&;
+
+ private:
+  std::map<GroupId, std::vector<Holding>> groups_;
+};
+
+/// The program images of a process, so far as turns are concerned: which one a thread is in, and in which it found the groups of
+/// others.
+class Images {
+ public:
+  /// A process has its first; a thread is in its creator's, and so are the groups of others that a forked process knows.
+  void start(ThreadId thread, ThreadId creator, uint64_t creator_event);
+  void execute(ThreadId thread, uint64_t event);
+  uint32_t of(ThreadId thread, uint64_t event, uint64_t group) const;
+
+ private:
+  struct Life {
+    ThreadId creator;
+    uint64_t creator_event = 0;
+    std::vector<std::pair<uint64_t, uint32_t>> executed;  ///< event, the image from then on
+  };
+
+  std::map<ThreadId, Life> lives_;
+  std::map<ProcessId, uint32_t> last_;
+};
+
+/// Follows one thread's turns through its items, in order. Threads come after their creators.
+class TurnScan {
+ public:
+  TurnScan(uint32_t index, ThreadId thread, Images& images)
+      : index_(index), thread_(thread), images_(images), alone_(thread.number() == 1) {}
+
+  void take(const Item& item, Turns& turns);
+  /// After the last item.
+  void finish(Turns& turns);
+  /// The last step there is.
+  uint32_t last() const { return ended_ ? leaving(event_) : entering(event_ + 1); }
+
+  /// Which turn the event just taken belongs to: events of a group are ordered by this.
+  uint64_t number() const { return holding_ ? holding_->number : 0; }
+
+ private:
+  void get(const Item& item, uint32_t step, Turns& turns);
+  void give_up(uint32_t step, Turns& turns);
+
+  uint32_t index_;
+  ThreadId thread_;
+  Images& images_;
+  bool alone_;  ///< the group's first turn, of which the log says nothing, is its own
+  uint64_t event_ = 0;
+  bool ended_ = false;
+  GroupId group_;
+  std::optional<Holding> holding_;
+};
+
+}  // namespace pastcone::graph

@@ -1,0 +1,77 @@
+#include "pastcone/graph/turns.h"
+
+#include <gtest/gtest.h>
+
+namespace pastcone::graph {
+namespace {
+
+using causal::Node;
+using format::Op;
+
+Item event(Op op, uint64_t number) {
+  Item item;
+  item.op = op;
+  item.event = number;
+  return item;
+}
+
+Item turn(Op op, uint64_t group, uint64_t number) {
+  Item item;
+  item.op = op;
+  item.object = group;
+  item.number = number;
+  return item;
+}
+
+ThreadId thread(uint32_t process, uint32_t number) { return {ProcessId(process), number}; }
+
+void scan(uint32_t index, ThreadId id, Images& images, Turns& turns, const std::vector<Item>& items) {
+  TurnScan scan(index, id, images);
+  for (const Item& item : items) scan.take(item, turns);
+  scan.finish(turns);
+}
+
+TEST(TurnsOfAGroup, AreHandedOverOnEnteringAnEventOrOnLeavingOne) {
+  Images images;
+  Turns turns;
+  // The first thread gives its first turn up inside event 3, has the third from then on, and gives it up behind event 4.
+  scan(0, thread(1, 1), images, turns,
+       {event(Op::kStart, 1), event(Op::kCall, 2), turn(Op::kTurn, 1, 3), event(Op::kCall, 3), event(Op::kCall, 4),
+        turn(Op::kTurnAfter, 1, 0), turn(Op::kTurnAfter, 1, 5), event(Op::kExitGroup, 5)});
+  scan(1, thread(1, 2), images, turns,
+       {event(Op::kStart, 1), turn(Op::kTurnAfter, 1, 2), event(Op::kCall, 2), turn(Op::kTurn, 1, 4), event(Op::kCall, 3),
+        event(Op::kThreadExit, 4)});
+  auto edges = std::move(turns).hand_overs();
+  ASSERT_EQ(edges.size(), 4u);
+  EXPECT_EQ(edges[0].from, (Node{0, entering(3)}));
+  EXPECT_EQ(edges[0].to, (Node{1, entering(2)}));
+  EXPECT_EQ(edges[1].from, (Node{1, entering(3)}));
+  EXPECT_EQ(edges[1].to, (Node{0, leaving(3)}));
+  EXPECT_EQ(edges[2].from, (Node{0, leaving(4)}));
+  EXPECT_EQ(edges[2].to, (Node{1, leaving(3)}));
+  EXPECT_EQ(edges[3].from, (Node{1, leaving(4)}));
+  EXPECT_EQ(edges[3].to, (Node{0, entering(5)}));
+}
+
+TEST(TurnsOfAGroup, AreCountedAnewInAnotherProgram) {
+  Images images;
+  Turns turns;
+  Item start = event(Op::kStart, 1);
+  start.thread = thread(1, 1);
+  start.parent_event = 1;
+  Item later = start;
+  later.parent_event = 5;
+  scan(0, thread(1, 1), images, turns,
+       {event(Op::kStart, 1), turn(Op::kTurn, 1, 3), event(Op::kCall, 2), event(Op::kExec, 3), event(Op::kCall, 4),
+        event(Op::kCall, 5), turn(Op::kTurn, 1, 3), event(Op::kExitGroup, 6)});
+  scan(1, thread(1, 2), images, turns, {start, turn(Op::kTurnAfter, 1, 2), event(Op::kThreadExit, 2)});
+  scan(2, thread(1, 3), images, turns, {later, turn(Op::kTurnAfter, 1, 2), event(Op::kThreadExit, 2)});
+  for (const auto& edge : std::move(turns).hand_overs()) {
+    bool first_program = edge.from.thread == 1 || edge.to.thread == 1;
+    const Node& mine = edge.from.thread == 0 ? edge.from : edge.to;
+    EXPECT_EQ(first_program, mine.event < entering(3)) << mine.event;
+  }
+}
+
+}  // namespace
+}  // namespace pastcone::graph
