@@ -75,6 +75,7 @@ Result<int> replay_to(const Recording& recording, const ReplayTo& options) {
   how.on_arrival = [&](const std::vector<replay::Standing>& all) {
     print_standing(all);
     print_transit(graph, there.cut);
+    if (options.hold) fmt::print("held here until Ctrl-C\n");
     std::fflush(stdout);
   };
   replay::ReplayOutcome outcome = TRY(replay::replay(recording, how));

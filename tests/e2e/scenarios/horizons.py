@@ -1,0 +1,81 @@
+"""replay --to: everybody goes as far as the event needs, and no further."""
+import json
+import re
+import signal
+import struct
+
+PLACE = re.compile(r"(p[0-9.]+)(?::(\d+))?(.*?)(?:  \(now thread (\d+)\))?$")
+
+
+class Place:
+    """Where a thread stands, as replay --to prints it."""
+
+    def __init__(self, line):
+        self.thread, event, rest, tid = PLACE.match(line).groups()
+        self.event, self.tid = int(event or 0), int(tid or 0)
+        self.entered = "on its way" in rest
+
+    def has_begun(self, event):
+        """Whether what the program does after this event may have run."""
+        return event < self.event + self.entered
+
+
+def events_of(context, recording):
+    """thread → its events."""
+    listed = context.run([context.pastcone, "events", recording, "--json"], label="events")
+    result = {}
+    for line in listed.stdout.decode().splitlines():
+        event = json.loads(line)
+        result.setdefault(event["event"].split(":")[0], []).append(event)
+    return result
+
+
+def counter(place, address):
+    """What the thread has counted, from the memory of the replayed process."""
+    number = int(place.thread.split(".")[1]) if "." in place.thread else 1
+    with open(f"/proc/{place.tid}/mem", "rb") as memory:
+        memory.seek(address + 8 * (number - 1))
+        return struct.unpack("l", memory.read(8))[0]
+
+
+def hold_at(context, recording, event):
+    """Replays up to the event; the running step, and the places of all threads."""
+    running = context.start([context.pastcone, "replay", recording, "--to", event, "--hold", "--verify"], label=f"--to {event}")
+    running.wait_for_output(b"held")
+    lines = running.output["stdout"].decode().splitlines()
+    return running, [Place(line) for line in lines if PLACE.match(line)]
+
+
+def release(running):
+    running.process.send_signal(signal.SIGINT)
+    return running.finish()
+
+
+def expect_at(context, recording, event, address, steps):
+    """The event is the last of its thread, and nobody has counted a step that lies beyond where he stands."""
+    running, places = hold_at(context, recording, event)
+    where = {place.thread: place for place in places}
+    thread, number = event.split(":")
+    context.expect(thread in where and where[thread].event == int(number), f"--to {event}: {thread} is elsewhere")
+    for place in places:
+        if not place.tid or place.thread == "p1":
+            continue
+        expected = sum(place.has_begun(step) for step in steps.get(place.thread, []))
+        counted = counter(place, address)
+        context.expect(counted == expected, f"--to {event}: {place.thread}:{place.event} has counted {counted}, not {expected}")
+    result = release(running)
+    context.expect(b"diverged" not in result.stderr, f"--to {event}", result)
+
+
+def test_horizons(context):
+    """Random events of a program that counts after each of its calls."""
+    recording = context.path("recording")
+    recorded = context.record(recording, [context.program("counted_steps")])
+    context.expect(recorded.status == 0, "record", recorded)
+    address = int(re.search(rb"counters at 0x([0-9a-f]+)", recorded.stdout)[1], 16)
+    events = events_of(context, recording)
+    steps = {thread: [int(event["event"].split(":")[1]) for event in list if event["kind"] == "getppid"]
+             for thread, list in events.items()}
+    everything = [event["event"] for list in events.values() for event in list]
+    for event in context.random.sample(everything, context.rounds(25, 500)):
+        expect_at(context, recording, event, address, steps)
