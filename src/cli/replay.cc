@@ -63,7 +63,9 @@ void add_replay(Program& program) {
   replay.add_option("REC", options->rec, "the recording; the newest if left out");
   replay.add_flag("--verify", options->verify, "no output of the program, one line about the result");
   CLI::Option* to =
-      replay.add_option("--to", options->to, "only as far as these events need: p1:17, or p1:17,p3:4 for a state of several")
+      replay
+          .add_option("--to", options->to,
+                      "only as far as these events need: p1:17, or p1:17,p3:4 for a state of several")
           ->delimiter(',')
           ->type_name("EVENT");
   replay.add_flag("--hold", options->hold, "stay there until Ctrl-C, for gdb -p")->needs(to);

@@ -40,9 +40,12 @@ Result<Node> find_event(const Graph& graph, const std::string& text) {
 void print_standing(const std::vector<replay::Standing>& all) {
   for (const replay::Standing& where : all) {
     uint64_t last = where.last.index();
-    std::string place = last == 0 ? fmt::format("{} has not begun", where.last.thread()) : fmt::format("{}", where.last);
-    if (where.ended) place += ", its end";
-    else if (where.entered) place += fmt::format(", on its way into event {}", last + 1);
+    std::string place =
+        last == 0 ? fmt::format("{} has not begun", where.last.thread()) : fmt::format("{}", where.last);
+    if (where.ended)
+      place += ", its end";
+    else if (where.entered)
+      place += fmt::format(", on its way into event {}", last + 1);
     if (!where.ended) place += fmt::format("  (now thread {})", where.thread);
     fmt::print("{}\n", place);
   }
@@ -59,6 +62,12 @@ void print_transit(const Graph& graph, const causal::Cut& cut) {
 }  // namespace
 
 Result<int> replay_to(const Recording& recording, const ReplayTo& options) {
+  if (recording.manifest().parallel) {
+    return fail(
+        "cannot replay to an event of {}: the order of its locks is not in the graph yet; record without "
+        "--threads=parallel",
+        recording.directory().native());
+  }
   causal::Execution execution = TRY(graph::read_execution(recording));
   Graph graph = TRY(causal::build(std::move(execution)));
   std::vector<Node> targets;
@@ -68,7 +77,8 @@ Result<int> replay_to(const Recording& recording, const ReplayTo& options) {
     return fail("these events are no state that could have been: {} comes before {}; leave out one of them",
                 event_of(graph, there.conflict->from), event_of(graph, there.conflict->to));
   }
-  replay::ReplayOptions how{.show_output = options.show_output, .horizons = replay::Horizons{}, .hold = options.hold};
+  replay::ReplayOptions how{
+      .show_output = options.show_output, .horizons = replay::Horizons{}, .hold = options.hold};
   for (uint32_t index = 0; index < graph.real_threads; ++index) {
     (*how.horizons)[thread_of(graph, index)] = there.cut[index];
   }

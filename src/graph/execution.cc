@@ -1,6 +1,7 @@
 #include "pastcone/graph/execution.h"
 
-#include <optional>
+#include <csignal>
+#include <cstring>
 
 #include "pastcone/graph/steps.h"
 #include "pastcone/graph/transfers.h"
@@ -26,20 +27,58 @@ class Reader {
     for (const auto& [id, index] : index_) TRY_STATUS(read(id, index));
     for (causal::EdgeInput& edge : std::move(turns_).hand_overs()) execution_.edges.push_back(edge);
     std::move(transfers_).finish(execution_);
+    add_waits();
     return std::move(execution_);
   }
 
  private:
   Status read(ThreadId id, uint32_t index);
+  Status take_wait(StreamReader& reader, const Item& item, uint32_t index);
+  void add_waits();
   void start(const Item& item, causal::ThreadInput& thread);
 
   const Recording& recording_;
   causal::Execution execution_;
   std::map<ThreadId, uint32_t> index_;
+  struct Wait {
+    uint32_t pid;
+    causal::Node at;
+  };
+  std::vector<Wait> waits_;
+  std::multimap<uint32_t, uint32_t> by_pid_;  ///< pid → the threads of a process that has it, by index
   Images images_;
   Turns turns_;
   Transfers transfers_;
 };
+
+/// A wait that tells of somebody's end. (One that tells of a stop has no source that the recording knows.)
+Status Reader::take_wait(StreamReader& reader, const Item& item, uint32_t index) {
+  constexpr uint32_t kWait4 = 61, kWaitId = 247;
+  constexpr size_t kCode = 8, kPid = 12;  // in siginfo
+  if (!item.is_call() || item.result < 0) return {};
+  if (item.call == kWait4 && item.result > 0) {
+    waits_.push_back({static_cast<uint32_t>(item.result), {index, leaving(item.event)}});
+  } else if (item.call == kWaitId && item.payload_length >= kPid + 4) {
+    ByteView info = TRY(reader.payload(item));
+    uint32_t code = 0, pid = 0;
+    std::memcpy(&code, info.data() + kCode, 4);
+    std::memcpy(&pid, info.data() + kPid, 4);
+    bool ended = code >= CLD_EXITED && code <= CLD_DUMPED;
+    if (ended) waits_.push_back({pid, {index, leaving(item.event)}});
+  }
+  return {};
+}
+
+/// All threads of a process end with it.
+void Reader::add_waits() {
+  for (const Wait& wait : waits_) {
+    auto [first, last] = by_pid_.equal_range(wait.pid);
+    for (auto found = first; found != last; ++found) {
+      uint32_t child = found->second;
+      execution_.edges.push_back({{child, execution_.threads[child].events}, wait.at, EdgeKind::kWait});
+    }
+  }
+}
 
 void Reader::start(const Item& item, causal::ThreadInput& thread) {
   auto creator = index_.find(item.thread);
@@ -68,8 +107,10 @@ Status Reader::read(ThreadId id, uint32_t index) {
     events = item->event;
     if (item->op == Op::kStart) {
       start(*item, thread);
+      by_pid_.emplace(item->pid, index);
       vfork = (item->flags & format::kStartVfork) != 0 && thread.creator.event != 0;
     }
+    TRY_STATUS(take_wait(reader, *item, index));
     if (item->op == Op::kExec) release_creator(entering(events));
   }
   release_creator(leaving(events));

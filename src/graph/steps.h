@@ -1,6 +1,7 @@
-// The nodes of the graph: steps. A thread goes on entering an event (2e − 1: all of the program up to where it begins) and on
-// leaving it (2e: it is done, nothing of the program after it has run). In between it may wait, and hand the turn
-// over: who gets it then has to wait for the program up to there, and not for the event.
+// The nodes of the graph: steps. A thread goes on entering an event (2e − 1: all of the program up to where
+// it begins) and on leaving it (2e: it is done, nothing of the program after it has run). In between it may
+// wait, and hand the turn over: who gets it then has to wait for the program up to there, and not for the
+// event.
 #pragma once
 
 #include <cstdint>

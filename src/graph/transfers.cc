@@ -26,7 +26,8 @@ std::optional<uint64_t> sent_by(const Item& correction, uint64_t length) {
 
 /// Those that have no position follow each other.
 void place(std::vector<Use>& uses) {
-  bool several = std::any_of(uses.begin(), uses.end(), [&](const Use& use) { return use.at.thread != uses[0].at.thread; });
+  bool several = std::any_of(uses.begin(), uses.end(),
+                             [&](const Use& use) { return use.at.thread != uses[0].at.thread; });
   if (several) {
     std::stable_sort(uses.begin(), uses.end(), [](const Use& a, const Use& b) { return a.turn < b.turn; });
   }
@@ -71,8 +72,10 @@ void Transfers::finish(causal::Execution& execution) && {
 void TransferScan::take(const Item& item, uint64_t turn) {
   if (item.op == Op::kOffset) position_ = item.position;
   if (item.op == Op::kCorrect && sent_) {
-    if (auto went = sent_by(item, sent_->length)) sent_->length = *went;
-    else sent_.reset();
+    if (auto went = sent_by(item, sent_->length))
+      sent_->length = *went;
+    else
+      sent_.reset();
   }
   if (!item.is_event()) return;
   settle();
@@ -85,7 +88,8 @@ void TransferScan::take(const Item& item, uint64_t turn) {
   }
   bool message = item.shape == Shape::kMessage;
   if ((message || item.shape == Shape::kReceive) && (item.result > 0 || (item.result == 0 && position))) {
-    transfers_.add_receive(item.channel, {at, turn, static_cast<uint64_t>(item.result), position}, message && position);
+    transfers_.add_receive(item.channel, {at, turn, static_cast<uint64_t>(item.result), position},
+                           message && position);
   }
 }
 

@@ -1,5 +1,6 @@
-// Bytes and messages: which positions of its channel each send and receive covers. Where an end was never shared the log does not
-// say, since the sum of what went before tells; then the order of the threads that used it is the order of their turns.
+// Bytes and messages: which positions of its channel each send and receive covers. Where an end was never
+// shared the log does not say, since the sum of what went before tells; then the order of the threads that
+// used it is the order of their turns.
 #pragma once
 
 #include <cstdint>

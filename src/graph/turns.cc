@@ -21,7 +21,8 @@ uint32_t Images::of(ThreadId thread, uint64_t event, uint64_t group) const {
     if (found == lives_.end()) return 0;
     const Life& life = found->second;
     if (group == thread.process().number()) {
-      auto later = std::find_if(life.executed.begin(), life.executed.end(), [&](const auto& e) { return e.first > event; });
+      auto later = std::find_if(life.executed.begin(), life.executed.end(),
+                                [&](const auto& e) { return e.first > event; });
       if (later != life.executed.begin()) return std::prev(later)->second;
       if (life.creator.process() != thread.process()) return 0;
     }
@@ -36,7 +37,8 @@ void TurnScan::take(const Item& item, Turns& turns) {
   if (item.op == Op::kTurnAfter) return get(item, leaving(event_), turns);
   if (!item.is_event()) return;
   event_ = item.event;
-  ended_ = item.op == Op::kThreadExit || item.op == Op::kExitGroup || item.op == Op::kFatal || item.op == Op::kStop;
+  ended_ = item.op == Op::kThreadExit || item.op == Op::kExitGroup || item.op == Op::kFatal ||
+           item.op == Op::kStop;
   if (item.op == Op::kStart) images_.start(thread_, item.thread, item.parent_event);
   if (item.op != Op::kExec) return;
   give_up(entering(event_), turns);
@@ -68,11 +70,14 @@ void TurnScan::finish(Turns& turns) { give_up(last(), turns); }
 std::vector<causal::EdgeInput> Turns::hand_overs() && {
   std::vector<causal::EdgeInput> edges;
   for (auto& [id, holdings] : groups_) {
-    std::sort(holdings.begin(), holdings.end(), [](const Holding& a, const Holding& b) { return a.number < b.number; });
+    std::sort(holdings.begin(), holdings.end(),
+              [](const Holding& a, const Holding& b) { return a.number < b.number; });
     for (size_t i = 1; i < holdings.size(); ++i) {
       const Holding &before = holdings[i - 1], &next = holdings[i];
       if (before.from.thread == next.from.thread) continue;
-      edges.push_back({{before.from.thread, before.until}, next.from, causal::EdgeKind::kHandOver,
+      edges.push_back({{before.from.thread, before.until},
+                       next.from,
+                       causal::EdgeKind::kHandOver,
                        static_cast<uint32_t>(id.group)});
     }
     holdings = {};

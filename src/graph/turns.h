@@ -1,6 +1,6 @@
-// Who had the turn when: in a process of several threads, or a group of processes that share memory, one runs at a time, and the
-// log says which number of the group's turns a thread got. From these, the hand-overs: from where one gave the turn up to what
-// the next one did first with it.
+// Who had the turn when: in a process of several threads, or a group of processes that share memory, one runs
+// at a time, and the log says which number of the group's turns a thread got. From these, the hand-overs:
+// from where one gave the turn up to what the next one did first with it.
 #pragma once
 
 #include <cstdint>
@@ -38,11 +38,12 @@ class Turns {
   std::map<GroupId, std::vector<Holding>> groups_;
 };
 
-/// The program images of a process, so far as turns are concerned: which one a thread is in, and in which it found the groups of
-/// others.
+/// The program images of a process, so far as turns are concerned: which one a thread is in, and in which it
+/// found the groups of others.
 class Images {
  public:
-  /// A process has its first; a thread is in its creator's, and so are the groups of others that a forked process knows.
+  /// A process has its first; a thread is in its creator's, and so are the groups of others that a forked
+  /// process knows.
   void start(ThreadId thread, ThreadId creator, uint64_t creator_event);
   void execute(ThreadId thread, uint64_t event);
   uint32_t of(ThreadId thread, uint64_t event, uint64_t group) const;

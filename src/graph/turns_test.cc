@@ -34,13 +34,15 @@ void scan(uint32_t index, ThreadId id, Images& images, Turns& turns, const std::
 TEST(TurnsOfAGroup, AreHandedOverOnEnteringAnEventOrOnLeavingOne) {
   Images images;
   Turns turns;
-  // The first thread gives its first turn up inside event 3, has the third from then on, and gives it up behind event 4.
+  // The first thread gives its first turn up inside event 3, has the third from then on, and gives it up
+  // behind event 4.
   scan(0, thread(1, 1), images, turns,
-       {event(Op::kStart, 1), event(Op::kCall, 2), turn(Op::kTurn, 1, 3), event(Op::kCall, 3), event(Op::kCall, 4),
-        turn(Op::kTurnAfter, 1, 0), turn(Op::kTurnAfter, 1, 5), event(Op::kExitGroup, 5)});
+       {event(Op::kStart, 1), event(Op::kCall, 2), turn(Op::kTurn, 1, 3), event(Op::kCall, 3),
+        event(Op::kCall, 4), turn(Op::kTurnAfter, 1, 0), turn(Op::kTurnAfter, 1, 5),
+        event(Op::kExitGroup, 5)});
   scan(1, thread(1, 2), images, turns,
-       {event(Op::kStart, 1), turn(Op::kTurnAfter, 1, 2), event(Op::kCall, 2), turn(Op::kTurn, 1, 4), event(Op::kCall, 3),
-        event(Op::kThreadExit, 4)});
+       {event(Op::kStart, 1), turn(Op::kTurnAfter, 1, 2), event(Op::kCall, 2), turn(Op::kTurn, 1, 4),
+        event(Op::kCall, 3), event(Op::kThreadExit, 4)});
   auto edges = std::move(turns).hand_overs();
   ASSERT_EQ(edges.size(), 4u);
   EXPECT_EQ(edges[0].from, (Node{0, entering(3)}));
@@ -62,8 +64,8 @@ TEST(TurnsOfAGroup, AreCountedAnewInAnotherProgram) {
   Item later = start;
   later.parent_event = 5;
   scan(0, thread(1, 1), images, turns,
-       {event(Op::kStart, 1), turn(Op::kTurn, 1, 3), event(Op::kCall, 2), event(Op::kExec, 3), event(Op::kCall, 4),
-        event(Op::kCall, 5), turn(Op::kTurn, 1, 3), event(Op::kExitGroup, 6)});
+       {event(Op::kStart, 1), turn(Op::kTurn, 1, 3), event(Op::kCall, 2), event(Op::kExec, 3),
+        event(Op::kCall, 4), event(Op::kCall, 5), turn(Op::kTurn, 1, 3), event(Op::kExitGroup, 6)});
   scan(1, thread(1, 2), images, turns, {start, turn(Op::kTurnAfter, 1, 2), event(Op::kThreadExit, 2)});
   scan(2, thread(1, 3), images, turns, {later, turn(Op::kTurnAfter, 1, 2), event(Op::kThreadExit, 2)});
   for (const auto& edge : std::move(turns).hand_overs()) {

@@ -36,7 +36,7 @@ using namespace std::chrono_literals;
 using record::load;
 using record::SharedStage;
 
-constexpr auto kDoze = 1ms;         // between two looks: lets what happens at once be seen at once
+constexpr auto kDoze = 1ms;  // between two looks: lets what happens at once be seen at once
 constexpr auto kLeastPatience = 10s;
 constexpr auto kSafetyNet = 200ms;  // a process that dies inside does not tell
 constexpr auto kPatience = 2000ms;  // for processes that were told to give up
@@ -95,10 +95,10 @@ class Director {
   void list_turn_gaps();
   record::Launch describe_launch(const Path& runtime, const sigset_t& mask) const;
   Status make_lifeline();
-  void direct(Session& session, OutputPrinter& printer, const SignalWatch& signals, const ReplayOptions& options,
-              ReplayOutcome& outcome);
-  void arrive(Session& session, OutputPrinter& printer, const SignalWatch& signals, const ReplayOptions& options,
-              ReplayOutcome& outcome);
+  void direct(Session& session, OutputPrinter& printer, const SignalWatch& signals,
+              const ReplayOptions& options, ReplayOutcome& outcome);
+  void arrive(Session& session, OutputPrinter& printer, const SignalWatch& signals,
+              const ReplayOptions& options, ReplayOutcome& outcome);
   void set_horizons(const Horizons& horizons);
   void look_at_reports();
   bool nobody_can_go_on(const Session& session);
@@ -237,7 +237,10 @@ void Director::direct(Session& session, OutputPrinter& printer, const SignalWatc
       outcome.interrupted = true;
       return end_all(session);
     }
-    if (all_ended) return;
+    if (all_ended) {
+      if (horizons_ && watch_.reported().empty()) arrive(session, printer, signals, options, outcome);
+      return;
+    }
     if (nobody_can_go_on(session)) {
       if (horizons_ && watch_.waiting().empty()) return arrive(session, printer, signals, options, outcome);
       said_before_ = watch_.reported();
@@ -258,17 +261,19 @@ void Director::direct(Session& session, OutputPrinter& printer, const SignalWatc
 }
 
 /// Everybody stands at his horizon, or has ended.
-void Director::arrive(Session& session, OutputPrinter& printer, const SignalWatch& signals, const ReplayOptions& options,
-                      ReplayOutcome& outcome) {
+void Director::arrive(Session& session, OutputPrinter& printer, const SignalWatch& signals,
+                      const ReplayOptions& options, ReplayOutcome& outcome) {
   printer.advance();
   outcome.standing = watch_.standing();
   if (options.on_arrival) options.on_arrival(outcome.standing);
-  while (options.hold && !signals.interrupted()) stage_.wait_activity(load(stage_.header().activity), kSafetyNet);
+  while (options.hold && !signals.interrupted())
+    stage_.wait_activity(load(stage_.header().activity), kSafetyNet);
   end_all(session);
 }
 
-/// In parallel mode a thread may wait by itself, in a loop, for what another one does at another time than before. It did not
-/// take longer than the whole recording then; if it takes many times that now, it will not end.
+/// In parallel mode a thread may wait by itself, in a loop, for what another one does at another time than
+/// before. It did not take longer than the whole recording then; if it takes many times that now, it will not
+/// end.
 bool Director::runs_in_circles() {
   if (!recording_.manifest().parallel) return false;
   auto now = std::chrono::steady_clock::now();
@@ -334,7 +339,8 @@ void Director::conclude(const Session& session, ReplayOutcome& outcome) const {
   if (outcome.divergences.empty()) outcome.divergences = watch_.died(session);
   if (outcome.divergences.empty() && stuck_) outcome.divergences = *stuck_;
   if (outcome.interrupted) return;
-  if (outcome.divergences.empty() && outcome.standing.empty()) outcome.divergences = watch_.unfinished(session);
+  if (outcome.divergences.empty() && outcome.standing.empty())
+    outcome.divergences = watch_.unfinished(session);
   for (Divergence& divergence : outcome.divergences) explain(divergence, session);
   if (outcome.divergences.empty()) return;
   uint64_t unfinished = watch_.unfinished_threads(), named = outcome.divergences.size();

@@ -27,7 +27,7 @@ struct Standing {
   EventId last;          ///< the last event it has done; 0: none
   bool entered = false;  ///< it is in the next one, as far as that goes without the others
   bool ended = false;
-  pid_t thread = 0;      ///< as the kernel has it now
+  pid_t thread = 0;  ///< as the kernel has it now
 };
 
 /// How far a thread goes, in steps: 2e is on leaving event e, 2e + 1 on entering the one after it.
@@ -57,9 +57,9 @@ std::string to_string(const Divergence& divergence);
 struct ReplayOutcome {
   uint64_t processes = 0, events = 0;
   std::vector<Divergence> divergences;  ///< at most one per process; empty: it was the same run
-  uint64_t stopped_besides = 0;  ///< threads that could not go on after those, through no fault of theirs
+  uint64_t stopped_besides = 0;    ///< threads that could not go on after those, through no fault of theirs
   std::vector<Standing> standing;  ///< with horizons: where all stood
-  bool interrupted = false;      ///< by a signal, or because nobody reads the output
+  bool interrupted = false;        ///< by a signal, or because nobody reads the output
 
   bool exact() const { return divergences.empty() && !interrupted; }
 };

@@ -142,7 +142,8 @@ bool Watch::everybody_sleeps(const Session& session) {
       dead_.insert(index);
       continue;
     }
-    if (state == ThreadState::kRunning || (doing != 'S' && doing != in_vfork(thread)) || can_go_on(stage_, thread)) {
+    if (state == ThreadState::kRunning || (doing != 'S' && doing != in_vfork(thread)) ||
+        can_go_on(stage_, thread)) {
       return false;
     }
     somebody_waits = true;
