@@ -71,7 +71,15 @@ Result<int> replay_to(const Recording& recording, const ReplayTo& options) {
   causal::Execution execution = TRY(graph::read_execution(recording));
   Graph graph = TRY(causal::build(std::move(execution)));
   std::vector<Node> targets;
-  for (const std::string& text : options.events) targets.push_back(TRY(find_event(graph, text)));
+  for (const std::string& text : options.events) {
+    Node node = TRY(find_event(graph, text));
+    for (Node other : targets) {
+      if (other.thread != node.thread) continue;
+      return fail("{} and {} are of one thread, which can be at one of them only", event_of(graph, other),
+                  event_of(graph, node));
+    }
+    targets.push_back(node);
+  }
   causal::Breakpoint there = causal::causal_breakpoint(graph, targets, Order::kEnforced);
   if (there.conflict) {
     return fail("these events are no state that could have been: {} comes before {}; leave out one of them",

@@ -79,3 +79,30 @@ def test_horizons(context):
     everything = [event["event"] for list in events.values() for event in list]
     for event in context.random.sample(everything, context.rounds(25, 500)):
         expect_at(context, recording, event, address, steps)
+
+
+def test_limit_horizons_parallel(context):
+    """Said in one line, as is an event that is not there."""
+    recording = context.path("recording")
+    context.record(recording, [context.program("counted_steps")], ["--threads=parallel"])
+    refused = context.replay(recording, "--to", "p2:20")
+    context.expect(b"--threads=parallel" in refused.stderr, "parallel", refused)
+    context.expect_one_line("parallel", refused)
+    context.record(context.path("serial"), ["true"])
+    for event in ("p1:9999", "p2:1", "nonsense", "p1:5,p1:7"):
+        context.expect_one_line(event, context.replay(context.path("serial"), "--to", event))
+
+
+def test_horizons_real(context):
+    """Random events of a shell with its children, some made by vfork, and of python with threads."""
+    for number, command in enumerate((["bash", "-c", "seq 100 | sort -r | head -3; (exit 3); echo $?; ls / | wc -l"],
+                                      ["python3", "-c", "import subprocess, threading\n"
+                                       "t = [threading.Thread(target=lambda: subprocess.run(['true'])) for _ in range(3)]\n"
+                                       "for x in t: x.start()\nfor x in t: x.join()"])):
+        recording = context.path(f"recording{number}")
+        recorded = context.record(recording, command)
+        context.expect(recorded.status == 0, "record", recorded)
+        everything = [event["event"] for list in events_of(context, recording).values() for event in list]
+        for event in context.random.sample(everything, context.rounds(10, 250)):
+            replay = context.replay(recording, "--to", event)
+            context.expect(replay.status == 0 and f"\n{event}".encode() in b"\n" + replay.stdout, f"--to {event}", replay)
