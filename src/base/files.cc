@@ -101,10 +101,15 @@ Status write_all(int fd, ByteView bytes, const Path& path) {
 }
 
 Status write_file_atomic(const Path& path, std::string_view contents, mode_t mode) {
+  return write_file_atomic(
+      path, [&](int fd) { return write_all(fd, as_bytes(contents), path); }, mode);
+}
+
+Status write_file_atomic(const Path& path, const std::function<Status(int fd)>& write, mode_t mode) {
   std::string temporary = path.native() + ".XXXXXX";
   UniqueFd fd(mkostemp(temporary.data(), O_CLOEXEC));
   if (!fd.valid()) return fail("cannot write {}: {}", path.native(), errno_message(errno));
-  Status written = write_all(fd.get(), as_bytes(contents), path);
+  Status written = write(fd.get());
   if (written && (fchmod(fd.get(), mode) != 0 || rename(temporary.c_str(), path.c_str()) != 0)) {
     written = fail("cannot write {}: {}", path.native(), errno_message(errno));
   }

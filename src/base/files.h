@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -72,6 +73,8 @@ Result<std::string> read_file(const Path& path);
 /// Replaces a file as a whole: readers see the old contents or the new, never a part, and a writer that dies
 /// leaves the old. Not synced: power loss may lose it.
 Status write_file_atomic(const Path& path, std::string_view contents, mode_t mode = 0600);
+/// The same for what is not in memory as a whole: `write` writes it.
+Status write_file_atomic(const Path& path, const std::function<Status(int fd)>& write, mode_t mode = 0600);
 
 /// Writes all of it, however many write(2)s it takes. `path` is for the message.
 Status write_all(int fd, ByteView bytes, const Path& path);

@@ -1,53 +1,23 @@
 // The commands as a user types them, on recordings made for the purpose.
-#include <gtest/gtest.h>
-
-#include <nlohmann/json.hpp>
-
-#include "pastcone/cli/program.h"
-#include "pastcone/trace/testing/recording_builder.h"
+#include "pastcone/cli/testing/commands.h"
 
 namespace pastcone::cli {
 namespace {
 
+using cli_testing::Ran;
 using trace_testing::every_item;
 using trace_testing::family;
 using trace_testing::RecordingBuilder;
-using trace_testing::TemporaryDirectory;
 
-struct Ran {
-  int status;
-  std::string out, error;
-};
-
-class Commands : public ::testing::Test {
- protected:
-  Commands() { setenv("XDG_DATA_HOME", directory_.path().c_str(), 1); }
-  ~Commands() override { unsetenv("XDG_DATA_HOME"); }
-
-  Path place(const char* name) const { return directory_.path() / "pastcone" / name; }
-
-  static Ran run(std::vector<const char*> arguments) {
-    arguments.insert(arguments.begin(), "pastcone");
-    Program program;
+class Commands : public cli_testing::Commands {
+  void add_commands(Program& program) const override {
     add_ls(program);
     add_info(program);
     add_ps(program);
     add_events(program);
     add_doctor(program);
     add_version(program);
-    ::testing::internal::CaptureStdout();
-    ::testing::internal::CaptureStderr();
-    int status = program.run(static_cast<int>(arguments.size()), arguments.data());
-    std::string out = ::testing::internal::GetCapturedStdout();
-    return {status, out, ::testing::internal::GetCapturedStderr()};
   }
-
-  static nlohmann::json json(std::vector<const char*> arguments) {
-    arguments.push_back("--json");
-    return nlohmann::json::parse(run(std::move(arguments)).out);
-  }
-
-  TemporaryDirectory directory_;
 };
 
 TEST_F(Commands, MistypedOnesAreErrorsWithAHint) {

@@ -275,11 +275,9 @@ std::string EventText::detail(const Item& item, EventReader& reader) const {
   }
 }
 
-void EventText::line(ThreadId thread, const Event& event, EventReader& reader,
-                     fmt::memory_buffer& out) const {
+void EventText::append(const Event& event, EventReader& reader, fmt::memory_buffer& out) const {
   auto end = std::back_inserter(out);
   std::string kind = event_kind(event.item), what = detail(event.item, reader);
-  fmt::format_to(end, "{:<12}  ", EventId(thread, event.item.event));
   if (what.empty() && event.marks.empty()) {
     fmt::format_to(end, "{}", kind);
   } else {
@@ -292,7 +290,20 @@ void EventText::line(ThreadId thread, const Event& event, EventReader& reader,
     fmt::format_to(end, "{}{}", separator, text);
     separator = ", ";
   }
-  fmt::format_to(end, "{}\n", separator == ", " ? "]" : "");
+  if (separator == ", ") out.push_back(']');
+}
+
+void EventText::line(ThreadId thread, const Event& event, EventReader& reader,
+                     fmt::memory_buffer& out) const {
+  fmt::format_to(std::back_inserter(out), "{:<12}  ", EventId(thread, event.item.event));
+  append(event, reader, out);
+  out.push_back('\n');
+}
+
+std::string EventText::what(const Event& event, EventReader& reader) const {
+  fmt::memory_buffer out;
+  append(event, reader, out);
+  return fmt::to_string(out);
 }
 
 void EventText::call_json(const Item& item, Json& json) const {

@@ -18,9 +18,12 @@ class EventText {
 
   /// Appends the line, with its end. Reads the payload from `reader` where a glance at it helps.
   void line(ThreadId thread, const Event& event, EventReader& reader, fmt::memory_buffer& out) const;
+  /// The same without the event's name, and without an end.
+  std::string what(const Event& event, EventReader& reader) const;
   nlohmann::ordered_json json(ThreadId thread, const Event& event, EventReader& reader) const;
 
  private:
+  void append(const Event& event, EventReader& reader, fmt::memory_buffer& out) const;
   std::string call(const Item& item, EventReader& reader) const;
   std::string detail(const Item& item, EventReader& reader) const;
   std::string file(uint64_t id) const;

@@ -12,6 +12,11 @@ int main(int argc, char** argv) {
   add_ps(program);
   add_events(program);
   add_show(program);
+  add_cone(program);
+  add_cut(program);
+  add_hb(program);
+  add_path(program);
+  add_races(program);
   add_doctor(program);
   add_version(program);
   return program.run(argc, argv);

@@ -50,12 +50,17 @@ class Program {
 };
 
 // One each in its own file.
+void add_cone(Program& program);
+void add_cut(Program& program);
 void add_demo(Program& program);
 void add_doctor(Program& program);
 void add_events(Program& program);
+void add_hb(Program& program);
 void add_info(Program& program);
 void add_ls(Program& program);
+void add_path(Program& program);
 void add_ps(Program& program);
+void add_races(Program& program);
 void add_record(Program& program);
 void add_replay(Program& program);
 void add_show(Program& program);

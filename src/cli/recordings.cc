@@ -75,9 +75,9 @@ Result<Path> resolve_recording(const std::string& rec) {
       nearest.empty() ? "`pastcone ls` shows what there is" : fmt::format("did you mean {}?", nearest));
 }
 
-Result<Recording> open_recording(const std::string& rec) {
+Result<Recording> open_recording(const std::string& rec, Check check) {
   Path path = TRY(resolve_recording(rec));
-  Recording recording = TRY(Recording::open(path));
+  Recording recording = TRY(Recording::open(path, check));
   const auto& damage = recording.damage();
   if (!damage.empty()) {
     std::string more = damage.size() == 1 ? "" : fmt::format(" (and {} more)", damage.size() - 1);

@@ -24,7 +24,7 @@ Result<std::vector<FoundRecording>> find_recordings();
 Result<Path> resolve_recording(const std::string& rec);
 
 /// Opens what resolve_recording() finds, and warns on stderr, in one line, if it is damaged.
-Result<Recording> open_recording(const std::string& rec);
+Result<Recording> open_recording(const std::string& rec, Check check = Check::kAll);
 
 /// "complete", "incomplete", "recording", or "unfinished": its recorder was killed.
 std::string state_text(const Manifest& manifest, const Path& directory);

@@ -1,0 +1,56 @@
+#include "pastcone/cli/graph_question.h"
+
+#include "pastcone/cli/graph_text.h"
+#include "pastcone/cli/recordings.h"
+#include "pastcone/cli/text.h"
+
+namespace pastcone::cli {
+
+using causal::Arrow;
+using Json = nlohmann::ordered_json;
+
+void add_rec(CLI::App& command, GraphOptions& options) {
+  command.add_option("REC", options.rec, "name or directory of a recording; left out, the newest");
+}
+
+void add_json(CLI::App& command, GraphOptions& options) {
+  command.add_flag("--json", options.json, "for programs");
+}
+
+void add_turns(CLI::App& command, GraphOptions& options) {
+  command.add_flag(
+      "--turns", options.turns,
+      "count the turns that threads took as well: replay --to keeps to them, but they say nothing "
+      "about the program");
+}
+
+Result<Asked> Asked::open(const std::string& rec) {
+  Recording recording = TRY(open_recording(rec, Check::kAsRead));
+  graph::OpenedGraph opened = TRY(graph::open_graph(recording));
+  return Asked{std::move(recording), std::move(opened)};
+}
+
+Status print_chain(const Asked& asked, const std::vector<Arrow>& arrows) {
+  if (arrows.empty()) return {};
+  std::vector<EventId> events;
+  for (const Arrow& arrow : arrows) {
+    for (causal::Node node : {arrow.from, arrow.to}) events.push_back(event_of(asked.graph(), node));
+  }
+  EventNotes notes = TRY(EventNotes::read(asked.recording, std::move(events)));
+  auto step = [&](causal::Node node) {
+    return fmt::format("{} {}", step_text(asked.graph(), node), notes[event_of(asked.graph(), node)].kind);
+  };
+  Table table({{"FROM", Table::Align::kLeft}, {"TO", Table::Align::kLeft}, {"BY", Table::Align::kLeft}});
+  for (const Arrow& arrow : arrows)
+    table.add({step(arrow.from), step(arrow.to), why_text(asked.graph(), arrow)});
+  fmt::print("{}", table.text(terminal_width()));
+  return {};
+}
+
+Json chain_json(const causal::Graph& graph, const std::vector<Arrow>& arrows) {
+  Json json = Json::array();
+  for (const Arrow& arrow : arrows) json.push_back(arrow_json(graph, arrow));
+  return json;
+}
+
+}  // namespace pastcone::cli

@@ -1,0 +1,75 @@
+// pastcone hb: which of two events happened before the other, and how that is known.
+#include <memory>
+
+#include "pastcone/cli/graph_question.h"
+#include "pastcone/cli/graph_text.h"
+#include "pastcone/cli/program.h"
+#include "pastcone/trace/json.h"
+
+namespace pastcone::cli {
+namespace {
+
+using causal::Arrow;
+using causal::Node;
+using Json = nlohmann::ordered_json;
+
+struct Options : GraphOptions {
+  std::string a, b;
+};
+
+struct Answer {
+  const char* relation = "concurrent";  ///< of a to b
+  std::vector<Arrow> chain;
+};
+
+Answer compare(const causal::Graph& graph, Node a, Node b, causal::Order order) {
+  if (a == b) return {"same", {}};
+  if (auto chain = causal::witness_path(graph, a, b, order)) return {"before", *std::move(chain)};
+  if (auto chain = causal::witness_path(graph, b, a, order)) return {"after", *std::move(chain)};
+  return {};
+}
+
+Status print(const Asked& asked, EventId a, EventId b, const Answer& answer) {
+  std::string_view relation = answer.relation;
+  if (relation == "same") {
+    fmt::print("they are the same event\n");
+  } else if (relation == "concurrent") {
+    fmt::print("{} and {} are concurrent: neither could know of the other\n", a, b);
+  } else {
+    if (relation == "after") std::swap(a, b);
+    fmt::print("{} happened before {}{}\n", a, b, answer.chain.empty() ? ", in the same thread" : "");
+  }
+  return print_chain(asked, answer.chain);
+}
+
+Result<int> show(const Options& options) {
+  EventId a = TRY(EventId::parse(options.a)), b = TRY(EventId::parse(options.b));
+  Asked asked = TRY(Asked::open(options.rec));
+  const causal::Graph& graph = asked.graph();
+  Answer answer = compare(graph, TRY(find_event(graph, a)), TRY(find_event(graph, b)), options.order());
+  if (!options.json) {
+    TRY_STATUS(print(asked, a, b, answer));
+    return 0;
+  }
+  Json json{{"a", to_string(a)}, {"b", to_string(b)}, {"order", to_string(options.order())}};
+  json["relation"] = answer.relation;
+  json["chain"] = chain_json(graph, answer.chain);
+  fmt::print("{}\n", dump_json(json, 2));
+  return 0;
+}
+
+}  // namespace
+
+void add_hb(Program& program) {
+  auto options = std::make_shared<Options>();
+  CLI::App& hb =
+      program.add("hb", "which of two events happened before the other, and the messages that prove it",
+                  [options] { return show(*options); });
+  hb.add_option("A", options->a, "an event: p1:17, or p1.2:17 in the second thread of p1")->required();
+  hb.add_option("B", options->b, "another")->required();
+  add_rec(hb, *options);
+  add_turns(hb, *options);
+  add_json(hb, *options);
+}
+
+}  // namespace pastcone::cli

@@ -1,0 +1,98 @@
+// pastcone path: the longest chain of events from one to another.
+#include "pastcone/causal/path.h"
+
+#include <memory>
+#include <set>
+
+#include "pastcone/causal/cone.h"
+#include "pastcone/cli/graph_question.h"
+#include "pastcone/cli/graph_text.h"
+#include "pastcone/cli/program.h"
+#include "pastcone/cli/text.h"
+#include "pastcone/graph/steps.h"
+#include "pastcone/trace/json.h"
+
+namespace pastcone::cli {
+namespace {
+
+using causal::Arrow;
+using causal::Chain;
+using causal::Node;
+using Json = nlohmann::ordered_json;
+
+struct Options : GraphOptions {
+  std::string a, b;
+};
+
+/// What a chain is made of, in events; the graph counts steps.
+struct Length {
+  uint64_t events = 0;
+  std::set<uint32_t> threads;
+};
+
+Length length_of(const Chain& chain, Node a, Node b) {
+  Length length;
+  auto add = [&](Node from, Node to) {
+    length.events += graph::event_at(to.event) - graph::event_at(from.event - 1);
+    length.threads.insert(from.thread);
+  };
+  Node from = a;
+  for (const Arrow& arrow : chain.arrows) {
+    add(from, arrow.from);
+    from = arrow.to;
+  }
+  add(from, b);
+  return length;
+}
+
+Status print(const Asked& asked, Node a, Node b, const Options& options, const std::optional<Chain>& chain) {
+  const causal::Graph& graph = asked.graph();
+  EventId from = event_of(graph, a), to = event_of(graph, b);
+  if (!chain) {
+    bool reverse = causal::happened_before(graph, b, a, options.order());
+    fmt::print("there is no chain from {} to {}: {}\n", from, to,
+               a == b    ? "they are the same event"
+               : reverse ? fmt::format("it is the other way round, try `pastcone path {} {}`", to, from)
+                         : "they are concurrent");
+    return {};
+  }
+  Length length = length_of(*chain, a, b);
+  fmt::print("{} from {} to {}, in {}, by {}\n", plural(length.events, "event", "events"), from, to,
+             plural(length.threads.size(), "thread", "threads"),
+             plural(chain->arrows.size(), "arrow", "arrows"));
+  return print_chain(asked, chain->arrows);
+}
+
+Result<int> show(const Options& options) {
+  EventId first = TRY(EventId::parse(options.a)), second = TRY(EventId::parse(options.b));
+  Asked asked = TRY(Asked::open(options.rec));
+  const causal::Graph& graph = asked.graph();
+  Node a = TRY(find_event(graph, first)), b = TRY(find_event(graph, second));
+  std::optional<Chain> chain;
+  if (a != b) chain = causal::longest_chain(graph, a, b, options.order());
+  if (!options.json) {
+    TRY_STATUS(print(asked, a, b, options, chain));
+    return 0;
+  }
+  Json json{{"a", to_string(first)}, {"b", to_string(second)}, {"order", to_string(options.order())}};
+  json["events"] = chain ? Json(length_of(*chain, a, b).events) : Json();
+  json["chain"] = chain ? chain_json(graph, chain->arrows) : Json();
+  fmt::print("{}\n", dump_json(json, 2));
+  return 0;
+}
+
+}  // namespace
+
+void add_path(Program& program) {
+  auto options = std::make_shared<Options>();
+  CLI::App& path = program.add("path", "the longest chain of events from one to another",
+                               [options] { return show(*options); });
+  path.add_option("A", options->a, "where it begins: p1:17, or p1.2:17 in the second thread of p1")
+      ->required();
+  path.add_option("B", options->b, "where it ends")->required();
+  add_rec(path, *options);
+  add_turns(path, *options);
+  add_json(path, *options);
+}
+
+}  // namespace pastcone::cli

@@ -1,0 +1,21 @@
+// The event graph of a recording: as it lies in graph.idx beside it, or read from its streams and then kept
+// there for the next time. A graph.idx that is damaged, of another recording, of less or more of this one, or
+// made by another build's rules is as good as none. Where it cannot be written the graph is read each time.
+#pragma once
+
+#include "pastcone/base/files.h"
+#include "pastcone/base/result.h"
+#include "pastcone/causal/graph.h"
+#include "pastcone/trace/recording.h"
+
+namespace pastcone::graph {
+
+struct OpenedGraph {
+  MappedFile file;  ///< where the graph lies, if it was there
+  causal::Graph graph;
+};
+
+/// An error if a stream is damaged, or contradicts the others.
+Result<OpenedGraph> open_graph(const Recording& recording);
+
+}  // namespace pastcone::graph

@@ -1,0 +1,153 @@
+"""cone, cut, hb, path, races: what they say of real recordings, and that they agree with each other and with replay."""
+import json
+import os
+import re
+
+STANDING = re.compile(r"(p[0-9.]+)(?::(\d+))?(?: has not begun)?(, its end)?(, on its way into event \d+)?(?:  \(now thread \d+\))?$")
+
+
+def ask(context, *arguments):
+    """The answer, as JSON."""
+    result = context.run([context.pastcone, *arguments, "--json"], label=" ".join(arguments[:3]))
+    context.expect(result.status == 0 and not result.stderr, "a question", result)
+    return json.loads(result.stdout)
+
+
+def recorded(context, program):
+    recording = context.path(program)
+    result = context.record(recording, [context.program(program)])
+    context.expect(result.status == 0, "record", result)
+    return recording
+
+
+def all_events(context, recording):
+    listed = context.run([context.pastcone, "events", recording, "--json"], label="events")
+    return [json.loads(line)["event"] for line in listed.stdout.decode().splitlines()]
+
+
+def split(event):
+    thread, number = event.split(":")
+    return thread, int(number)
+
+
+def places(cone):
+    """thread → its last event and whether it is on its way into the next, of those that have begun."""
+    return {each["thread"]: (split(each["event"] or ":0")[1], each["entering"]) for each in cone["threads"]
+            if each["event"] or each["entering"]}
+
+
+def standing(context, recording, event):
+    """The same, from where replay --to came to stand."""
+    result = context.run([context.pastcone, "replay", recording, "--verify", "--to", event], label=f"--to {event}")
+    context.expect(result.status == 0, f"--to {event}", result)
+    found = {}
+    for line in result.stdout.decode().splitlines():
+        match = STANDING.match(line)
+        if match and (match[2] or match[4]):
+            found[match[1]] = (int(match[2] or 0), bool(match[4]))
+    return found
+
+
+def test_graph_commands_cones(context):
+    """The cone by turns is where replay --to stops, and a consistent cut; in its past and its future, what hb says."""
+    recording = recorded(context, "counted_steps")
+    events = all_events(context, recording)
+    for event in context.random.sample(events, context.rounds(8, 100)):
+        cone = ask(context, "cone", event, recording, "--turns")
+        context.expect(places(cone) == standing(context, recording, event), f"{event}: replay stands elsewhere than {places(cone)}")
+        frontier = [each["event"] for each in cone["threads"] if each["event"] and not each["entering"]]
+        cut = ask(context, "cut", *frontier, recording, "--turns")
+        context.expect(cut["consistent"] and not cut["orphans"] and places(cut) == places(cone), f"the cone of {event} is no cut: {cut}")
+    for a, b in (context.random.sample(events, 2) for _ in range(context.rounds(15, 200))):
+        check_pair(context, recording, a, b)
+
+
+def check_pair(context, recording, a, b):
+    answer = ask(context, "hb", a, b, recording)
+    first, last = (b, a) if answer["relation"] == "after" else (a, b)
+    thread, number = split(first)
+    past = places(ask(context, "cone", last, recording)).get(thread, (0, False))[0]
+    future = {each["thread"]: split(each["event"])[1] for each in ask(context, "cone", "--future", first, recording)["threads"]}
+    path = ask(context, "path", first, last, recording)
+    thread_of_last, number_of_last = split(last)
+    ordered = answer["relation"] != "concurrent"
+    context.expect(ordered == (past >= number), f"{first} is in the cone of {last} up to {past}, but {answer}")
+    context.expect(ordered == (future.get(thread_of_last, 1 << 60) <= number_of_last), f"{last}, future of {first}: {future}, but {answer}")
+    context.expect(ordered == (path["chain"] is not None), f"a longest chain from {first} to {last}: {path}, but {answer}")
+    if not ordered:
+        return
+    context.expect(path["events"] > len(answer["chain"]), f"from {first} to {last} there are only {path['events']} events, but {answer}")
+    for chain in (answer["chain"], path["chain"]):
+        here, at = thread, number
+        for arrow in chain:
+            context.expect(split(arrow["from"])[0] == here and split(arrow["from"])[1] >= at, f"{chain} is no chain from {first}")
+            here, at = split(arrow["to"])
+        context.expect(here == thread_of_last and at <= number_of_last, f"{chain} does not end at {last}")
+
+
+def test_graph_commands_inconsistent(context):
+    """A receive without its send: not consistent, an orphan, and the witness is that message."""
+    recording = recorded(context, "counted_steps")
+    listed = [json.loads(line) for line in context.run([context.pastcone, "events", recording, "--json"]).stdout.splitlines()]
+    receives = [event for event in listed if event.get("shape") == "receive" and event["result"] > 0]
+    sends = [event for event in listed if event.get("shape") == "send"]
+    receive = receives[-1]
+    send = [event for event in sends if event["channel"] == receive["channel"]][len([event for event in receives if event["channel"] == receive["channel"]]) - 1]
+    sender, number = split(send["event"])
+    cut = ask(context, "cut", receive["event"], f"{sender}:{number - 1}", recording)
+    context.expect(not cut["consistent"], f"{cut}")
+    context.expect((cut["witness"]["from"], cut["witness"]["to"]) == (send["event"], receive["event"]), f"the witness is {cut['witness']}")
+    context.expect({"send": send["event"], "receive": receive["event"]}.items() <= cut["orphans"][-1].items(), f"orphans: {cut['orphans']}")
+    text = context.run([context.pastcone, "cut", receive["event"], f"{sender}:{number - 1}", recording]).stdout.decode()
+    context.expect(text.startswith(f"not consistent: {send['event']} → {receive['event']} (message, channel"), text)
+
+
+def test_graph_commands_races(context):
+    """Four writers into one pipe race for its reader's receives; a pipe with one writer has none."""
+    recording = recorded(context, "pipe_shared_writers")
+    races = ask(context, "races", recording)
+    context.expect(races["receives"] > 0 and [group["call"] for group in races["groups"]] == ["read"], f"{races}")
+    for receive in races["groups"][0]["receives"]:
+        context.expect(split(receive["receive"])[0] == "p1" and receive["took"] not in receive["raced"] and receive["raced"], f"{receive}")
+    text = context.run([context.pastcone, "races", recording]).stdout.decode()
+    context.expect("by read in " in text and "could have had that of" in text, text)
+    alone = recorded(context, "pipe_large")
+    context.expect(ask(context, "races", alone)["receives"] == 0, "a pipe with one writer")
+    context.expect(context.run([context.pastcone, "races", alone]).stdout.startswith(b"no receive"), "the text")
+
+
+def test_graph_commands_kept(context):
+    """The graph is kept in the recording, and made again where it is damaged or gone."""
+    recording = recorded(context, "pipe_shared_writers")
+    kept = os.path.join(recording, "graph.idx")
+    first = ask(context, "cone", "p2:9", recording)
+    before = os.stat(kept)
+    context.expect(ask(context, "cone", "p2:9", recording) == first, "the kept graph says something else")
+    context.expect(os.stat(kept).st_ino == before.st_ino, "the graph was made again")
+    with open(kept, "r+b") as file:
+        file.seek(before.st_size // 2)
+        file.write(b"damaged")
+    context.expect(ask(context, "cone", "p2:9", recording) == first, "a damaged graph was used")
+    with open(kept, "rb") as file:
+        context.expect(b"damaged" not in file.read(), "a damaged graph was not made again")
+    os.remove(kept)
+    replayed = context.run([context.pastcone, "replay", recording, "--verify", "--to", "p2:9"], label="--to")
+    context.expect(replayed.status == 0 and os.path.exists(kept), "replay --to keeps the graph too", replayed)
+
+
+def test_graph_commands_mistakes(context):
+    """One line that says what and what to try."""
+    recording = recorded(context, "pipe_shared_writers")
+    for says, *arguments in (("the last of p2 is", "cone", "p2:999999", recording),
+                             ("pastcone ps", "cone", "p99:1", recording),
+                             ("write it like", "hb", "p1:1", "p1", recording),
+                             ("write it like", "cut", "p1:1", "p2:one", recording),
+                             ("leave one out", "cut", "p1:1", "p1:2", recording),
+                             ("--help", "path", "p1:1"),
+                             ("no-such-recording", "races", "no-such-recording")):
+        result = context.run([context.pastcone, *arguments], label=" ".join(arguments[:3]))
+        context.expect_one_line(" ".join(arguments), result)
+        context.expect(says in result.stderr.decode(), f"does not say {says!r}", result)
+    for command in ("cone", "cut", "hb", "path", "races"):
+        text = context.run([context.pastcone, command, "--help"], label=f"{command} --help")
+        context.expect(text.status == 0 and b"REC" in text.stdout and b"--json" in text.stdout, "the help", text)
