@@ -117,6 +117,7 @@ std::string Table::text(size_t width) const {
       line += "  ";
     }
     line += row.back();
+    line.erase(line.find_last_not_of(' ') + 1);
     text += width == 0 ? line : cut(line, width);
     text += '\n';
   }

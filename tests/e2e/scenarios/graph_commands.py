@@ -118,7 +118,7 @@ def test_graph_commands_races(context):
 
 def test_graph_commands_kept(context):
     """The graph is kept in the recording, and made again where it is damaged or gone."""
-    recording = recorded(context, "pipe_shared_writers")
+    recording = recorded(context, "counted_steps")
     kept = os.path.join(recording, "graph.idx")
     first = ask(context, "cone", "p2:9", recording)
     before = os.stat(kept)
