@@ -15,6 +15,8 @@ class Commands : public cli_testing::Commands {
     add_info(program);
     add_ps(program);
     add_events(program);
+    add_sql(program);
+    add_export(program);
     add_doctor(program);
     add_version(program);
   }
@@ -103,6 +105,38 @@ TEST_F(Commands, Events) {
   EXPECT_EQ(run({"events", "r", "q9"}).status, 1);
   EXPECT_EQ(run({"events", "--kind", "raed"}).status, 1);
   EXPECT_EQ(run({"events", "--from", "x"}).status, 2);
+}
+
+TEST_F(Commands, Sql) {
+  family().write(place("r"));
+  EXPECT_EQ(run({"sql", "SELECT process, events, parent FROM processes"}).out,
+            "process\tevents\tparent\np1\t11\t\np2\t5\tp1:3\n");
+  EXPECT_EQ(run({"sql", "r", "SELECT hb('p1:5', 'p2:3') AS before"}).out, "before\n1\n");
+  EXPECT_EQ(
+      run({"sql", "--json", "SELECT event, error, result * 0.5 AS half FROM events WHERE error IS NOT NULL"})
+          .out,
+      "{\"event\":\"p2:4\",\"error\":\"EAGAIN\",\"half\":-5.5}\n");
+  Ran ran = run({"sql", "r", "DROP TABLE events"});
+  EXPECT_EQ(ran.status, 1);
+  EXPECT_EQ(std::count(ran.error.begin(), ran.error.end(), '\n'), 1);
+  EXPECT_EQ(run({"sql", "no-such-recording", "SELECT 1"}).status, 1);
+  EXPECT_EQ(run({"sql", "r", "SELECT", "1"}).status, 1);
+  EXPECT_NE(run({"sql", "--help"}).out.find("messages(channel, begin, end, send, receive"),
+            std::string::npos);
+}
+
+TEST_F(Commands, Export) {
+  family().write(place("r"));
+  Path file = directory_.path() / "out";
+  Ran ran = run({"export", "--format=perfetto", "-o", file.c_str()});
+  EXPECT_EQ(ran.status, 0) << ran.error;
+  EXPECT_NE(ran.out.find("ui.perfetto.dev"), std::string::npos);
+  EXPECT_TRUE(nlohmann::json::parse(*read_file(file)).contains("traceEvents"));
+  EXPECT_EQ(run({"export", "p2", "--format=shiviz"}).out.substr(0, 11), "p2:1 start\n");
+  EXPECT_EQ(run({"export", "r", "p9", "--format=dot"}).status, 1);
+  EXPECT_EQ(run({"export", "--format=dot", "-o", "/no/such/directory/file"}).status, 1);
+  EXPECT_EQ(run({"export", "--format=pdf"}).status, 2);
+  EXPECT_EQ(run({"export"}).status, 2);
 }
 
 TEST_F(Commands, UnfinishedOnesAreShownToo) {

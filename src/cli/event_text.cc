@@ -126,31 +126,6 @@ std::string mark_text(const Item& mark) {
   }
 }
 
-const char* shape_name(Shape shape) {
-  switch (shape) {
-    case Shape::kResult:
-      return "result";
-    case Shape::kOut:
-      return "out";
-    case Shape::kSend:
-      return "send";
-    case Shape::kReceive:
-      return "receive";
-    case Shape::kFile:
-      return "file";
-    case Shape::kCreate:
-      return "create";
-    case Shape::kAddress:
-      return "address";
-    case Shape::kMessage:
-      return "message";
-    case Shape::kOpen:
-      return "open";
-    default:
-      return "?";
-  }
-}
-
 Json mark_json(const Item& mark, EventReader& reader) {
   Json json;
   json["mark"] = std::string(kind_name(mark));

@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <cstdio>
 #include <memory>
-#include <set>
 
 #include "pastcone/cli/event_text.h"
 #include "pastcone/cli/kind_filter.h"
 #include "pastcone/cli/program.h"
 #include "pastcone/cli/recordings.h"
+#include "pastcone/cli/selection.h"
 #include "pastcone/trace/event_reader.h"
 #include "pastcone/trace/json.h"
 
@@ -22,49 +22,6 @@ struct Options {
   uint64_t to = UINT64_MAX;
   std::vector<std::string> kinds;
   bool json = false;
-};
-
-/// Which threads are meant.
-class Selection {
- public:
-  /// False: it is not a process or thread.
-  bool add(const std::string& text) {
-    if (auto process = ProcessId::parse(text)) {
-      processes_.insert(*process);
-      return true;
-    }
-    if (auto thread = ThreadId::parse(text)) {
-      threads_.insert(*thread);
-      return true;
-    }
-    return false;
-  }
-
-  bool contains(ThreadId thread) const {
-    bool all = processes_.empty() && threads_.empty();
-    return all || processes_.contains(thread.process()) || threads_.contains(thread);
-  }
-
-  /// An error if something selected is not in the recording.
-  Status check(const Recording& recording) const {
-    for (ThreadId thread : threads_) {
-      if (!recording.threads().contains(thread)) return absent(thread);
-    }
-    for (ProcessId process : processes_) {
-      auto first = recording.threads().lower_bound(ThreadId(process, 0));
-      if (first == recording.threads().end() || first->first.process() != process) return absent(process);
-    }
-    return {};
-  }
-
- private:
-  template <typename Id>
-  static Status absent(Id id) {
-    return fail("there is no {} in this recording; `pastcone ps` shows its processes", id);
-  }
-
-  std::set<ProcessId> processes_;
-  std::set<ThreadId> threads_;
 };
 
 /// Prints through a buffer: there may be many millions of lines.
@@ -112,13 +69,7 @@ bool print_thread(const Recording& recording, ThreadId thread, const Options& op
 
 Result<int> show_events(const Options& options) {
   KindFilter kinds = TRY(KindFilter::parse(options.kinds));
-  std::string rec;
-  Selection selection;
-  for (size_t i = 0; i < options.what.size(); ++i) {
-    if (selection.add(options.what[i])) continue;
-    if (i != 0) return tl::unexpected<Error>(ThreadId::parse(options.what[i]).error());
-    rec = options.what[i];
-  }
+  auto [rec, selection] = TRY(parse_selection(options.what));
   Recording recording = TRY(open_recording(rec));
   TRY_STATUS(selection.check(recording));
   Output output;

@@ -17,6 +17,8 @@ int main(int argc, char** argv) {
   add_hb(program);
   add_path(program);
   add_races(program);
+  add_sql(program);
+  add_export(program);
   add_doctor(program);
   add_version(program);
   return program.run(argc, argv);

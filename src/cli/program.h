@@ -55,6 +55,7 @@ void add_cut(Program& program);
 void add_demo(Program& program);
 void add_doctor(Program& program);
 void add_events(Program& program);
+void add_export(Program& program);
 void add_hb(Program& program);
 void add_info(Program& program);
 void add_ls(Program& program);
@@ -64,6 +65,7 @@ void add_races(Program& program);
 void add_record(Program& program);
 void add_replay(Program& program);
 void add_show(Program& program);
+void add_sql(Program& program);
 void add_version(Program& program);
 
 }  // namespace pastcone::cli

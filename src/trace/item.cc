@@ -59,4 +59,30 @@ std::string_view kind_name(const Item& item) {
   }
 }
 
+const char* shape_name(format::Shape shape) {
+  using format::Shape;
+  switch (shape) {
+    case Shape::kResult:
+      return "result";
+    case Shape::kOut:
+      return "out";
+    case Shape::kSend:
+      return "send";
+    case Shape::kReceive:
+      return "receive";
+    case Shape::kFile:
+      return "file";
+    case Shape::kCreate:
+      return "create";
+    case Shape::kAddress:
+      return "address";
+    case Shape::kMessage:
+      return "message";
+    case Shape::kOpen:
+      return "open";
+    default:
+      return "?";
+  }
+}
+
 }  // namespace pastcone

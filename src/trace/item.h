@@ -58,4 +58,7 @@ constexpr bool is_event(format::Op op) {
 /// ("start", "signal").
 std::string_view kind_name(const Item& item);
 
+/// "send", "receive" …
+const char* shape_name(format::Shape shape);
+
 }  // namespace pastcone

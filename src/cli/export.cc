@@ -1,0 +1,89 @@
+// pastcone export: a recording for tools that people already use.
+#include <cerrno>
+#include <cstdio>
+#include <memory>
+
+#include "pastcone/causal/build.h"
+#include "pastcone/cli/program.h"
+#include "pastcone/cli/recordings.h"
+#include "pastcone/cli/selection.h"
+#include "pastcone/exports/dot.h"
+#include "pastcone/exports/perfetto.h"
+#include "pastcone/exports/shiviz.h"
+#include "pastcone/graph/execution.h"
+
+namespace pastcone::cli {
+namespace {
+
+struct Options {
+  std::vector<std::string> what;  ///< [REC] [pN | pN.T]…
+  std::string format, file;
+  bool linked = false;
+};
+
+struct CloseFile {
+  void operator()(std::FILE* file) const { std::fclose(file); }
+};
+using File = std::unique_ptr<std::FILE, CloseFile>;
+
+Status write(const exports::Subject& subject, const Options& options, std::FILE* file) {
+  exports::Out out(file);
+  if (options.format == "perfetto") return exports::write_perfetto(subject, out);
+  if (options.format == "shiviz") return exports::write_shiviz(subject, out);
+  return exports::write_dot(subject, options.linked, out);
+}
+
+/// A file that could not be finished is not left behind.
+Status write_file(const exports::Subject& subject, const Options& options) {
+  File file(std::fopen(options.file.c_str(), "we"));
+  if (file == nullptr) return fail("cannot write {}: {}", options.file, errno_message(errno));
+  Status status = write(subject, options, file.get());
+  if (std::fclose(file.release()) != 0 && status)
+    status = fail("cannot write {}: {}", options.file, errno_message(errno));
+  if (!status) std::remove(options.file.c_str());
+  return status;
+}
+
+const char* advice(const std::string& format) {
+  if (format == "perfetto") return "open it at https://ui.perfetto.dev";
+  if (format == "shiviz") return "open it at https://bestchai.bitbucket.io/shiviz";
+  return "draw it by: dot -Tsvg -O";
+}
+
+Result<int> export_recording(const Options& options) {
+  auto [rec, selection] = TRY(parse_selection(options.what));
+  Recording recording = TRY(open_recording(rec));
+  TRY_STATUS(selection.check(recording));
+  causal::Execution execution = TRY(graph::read_execution(recording));
+  causal::Graph graph = TRY(causal::build(std::move(execution)));
+  exports::Subject subject{recording, graph, {}};
+  for (uint32_t thread = 0; thread < graph.real_threads; ++thread) {
+    subject.wanted.push_back(selection.contains(graph.thread_id(thread)));
+  }
+  if (options.file.empty()) {
+    TRY_STATUS(write(subject, options, stdout));
+    return 0;
+  }
+  TRY_STATUS(write_file(subject, options));
+  fmt::print("{}: {}{}{}\n", options.file, advice(options.format), options.format == "dot" ? " " : "",
+             options.format == "dot" ? options.file : "");
+  return 0;
+}
+
+}  // namespace
+
+void add_export(Program& program) {
+  auto options = std::make_shared<Options>();
+  CLI::App& command = program.add("export", "a recording for other tools: Perfetto, ShiViz, graphviz",
+                                  [options] { return export_recording(*options); });
+  command.add_option(
+      "WHAT", options->what,
+      "[REC] [pN | pN.T]…: a recording (left out, the newest), and the processes or threads (left out, all)");
+  command.add_option("--format", options->format, "perfetto, shiviz or dot")
+      ->required()
+      ->check(CLI::IsMember({"perfetto", "shiviz", "dot"}));
+  command.add_option("-o", options->file, "the file to write; left out, stdout");
+  command.add_flag("--linked", options->linked, "dot: only events that have an arrow");
+}
+
+}  // namespace pastcone::cli

@@ -1,0 +1,31 @@
+// What all formats say about an event, and which threads are exported.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "pastcone/causal/graph.h"
+#include "pastcone/trace/item.h"
+#include "pastcone/trace/processes.h"
+#include "pastcone/trace/recording.h"
+
+namespace pastcone::exports {
+
+/// What is exported: the threads for which `wanted` is true, by their places in the graph.
+struct Subject {
+  const Recording& recording;
+  const causal::Graph& graph;
+  std::vector<bool> wanted;
+
+  bool has(uint32_t thread) const { return thread < wanted.size() && wanted[thread]; }
+  uint64_t events() const;
+};
+
+/// "read", or "call 9999".
+std::string kind_text(const Item& item);
+/// "write ch 12 = 45".
+std::string label(const Item& item);
+/// "p3 cat -n".
+std::string process_label(const ProcessTable& processes, ProcessId process);
+
+}  // namespace pastcone::exports

@@ -1,0 +1,25 @@
+#include "pastcone/query/source.h"
+
+namespace pastcone::query {
+
+const ProcessTable& Source::processes() {
+  if (!processes_) processes_ = ProcessTable::read(recording_);
+  return *processes_;
+}
+
+Result<const causal::Graph*> Source::graph() {
+  if (graph_ == nullptr) graph_ = TRY(finders_.graph());
+  return graph_.get();
+}
+
+Result<const std::vector<ObjectSummary>*> Source::objects() {
+  if (!objects_) objects_ = TRY(finders_.objects());
+  return &*objects_;
+}
+
+double Source::events_about() const {
+  constexpr double kBytesPerEvent = 4;
+  return static_cast<double>(recording_.stream_bytes(format::Stream::kEvents).raw) / kBytesPerEvent;
+}
+
+}  // namespace pastcone::query

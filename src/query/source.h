@@ -1,0 +1,49 @@
+// What queries are about: a recording, and what is found out about it when a query asks for it, once.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "pastcone/base/result.h"
+#include "pastcone/causal/graph.h"
+#include "pastcone/trace/processes.h"
+#include "pastcone/trace/recording.h"
+
+namespace pastcone::query {
+
+struct ObjectSummary {
+  std::string name, kind;
+  bool shared = false;
+  uint64_t accesses = 0, hand_overs = 0, threads = 0;
+};
+
+/// How to get what is not in the streams themselves.
+struct Finders {
+  std::function<Result<std::shared_ptr<const causal::Graph>>()> graph;
+  std::function<Result<std::vector<ObjectSummary>>()> objects;  ///< object n is at n - 1
+};
+
+class Source {
+ public:
+  /// The recording must outlive it.
+  Source(const Recording& recording, Finders finders) : recording_(recording), finders_(std::move(finders)) {}
+
+  const Recording& recording() const { return recording_; }
+  const ProcessTable& processes();
+  Result<const causal::Graph*> graph();
+  Result<const std::vector<ObjectSummary>*> objects();
+  /// Events of all threads, near enough, without reading them.
+  double events_about() const;
+
+ private:
+  const Recording& recording_;
+  Finders finders_;
+  std::optional<ProcessTable> processes_;
+  std::shared_ptr<const causal::Graph> graph_;
+  std::optional<std::vector<ObjectSummary>> objects_;
+};
+
+}  // namespace pastcone::query
