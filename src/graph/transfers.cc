@@ -49,6 +49,15 @@ bool has_gaps(std::vector<Use> sends) {
   return false;
 }
 
+/// Replay puts bytes into a channel in the order of their positions.
+void add_order(std::vector<Use> sends, std::vector<causal::EdgeInput>& edges) {
+  std::stable_sort(sends.begin(), sends.end(), [](const Use& a, const Use& b) { return a.position < b.position; });
+  for (size_t i = 1; i < sends.size(); ++i) {
+    if (sends[i - 1].at.thread == sends[i].at.thread) continue;
+    edges.push_back({sends[i - 1].at, sends[i].at, causal::EdgeKind::kHandOver});
+  }
+}
+
 void append(std::vector<causal::Transfer>& list, const std::vector<Use>& uses, uint32_t channel) {
   for (const Use& use : uses) {
     list.push_back({*use.position, static_cast<uint32_t>(use.length), channel, use.at});
@@ -63,6 +72,7 @@ void Transfers::finish(causal::Execution& execution) && {
     place(ends.receives);
     auto channel = static_cast<uint32_t>(execution.channels.size());
     execution.channels.push_back({id, ends.messages || has_gaps(ends.sends), true});
+    if (!execution.channels.back().messages) add_order(ends.sends, execution.edges);
     append(execution.sends, ends.sends, channel);
     append(execution.receives, ends.receives, channel);
     ends = {};

@@ -37,6 +37,7 @@ void TurnScan::take(const Item& item, Turns& turns) {
   if (item.op == Op::kTurnAfter) return get(item, leaving(event_), turns);
   if (!item.is_event()) return;
   event_ = item.event;
+  gave_up_ = false;
   ended_ = item.op == Op::kThreadExit || item.op == Op::kExitGroup || item.op == Op::kFatal ||
            item.op == Op::kStop;
   if (item.op == Op::kStart) images_.start(thread_, item.thread, item.parent_event);
@@ -48,11 +49,12 @@ void TurnScan::take(const Item& item, Turns& turns) {
 
 /// It has given up the turn it had by `step`, and goes on from there with another.
 void TurnScan::get(const Item& item, uint32_t step, Turns& turns) {
+  gave_up_ = item.number == 0;
+  if (gave_up_) return;  // it may have it again at once, and then nothing more is said
   GroupId group{item.object, images_.of(thread_, event_, item.object)};
   bool own = group.group == thread_.process().number();
   if (std::exchange(alone_, false) && own) turns.add(group, {1, {index_, 1}, step});
   give_up(step, turns);
-  if (item.number == 0) return;
   group_ = group;
   holding_ = Holding{item.number, {index_, step + 1}, 0};
 }
@@ -65,7 +67,7 @@ void TurnScan::give_up(uint32_t step, Turns& turns) {
 }
 
 /// One that was cut off has given it up on its way into what it never finished.
-void TurnScan::finish(Turns& turns) { give_up(last(), turns); }
+void TurnScan::finish(Turns& turns) { give_up(gave_up_ ? leaving(event_) : last(), turns); }
 
 std::vector<causal::EdgeInput> Turns::hand_overs() && {
   std::vector<causal::EdgeInput> edges;

@@ -84,6 +84,7 @@ class TurnScan {
   bool alone_;  ///< the group's first turn, of which the log says nothing, is its own
   uint64_t event_ = 0;
   bool ended_ = false;
+  bool gave_up_ = false;  ///< behind the last event
   GroupId group_;
   std::optional<Holding> holding_;
 };

@@ -40,7 +40,7 @@ class Commands : public ::testing::Test {
     return nlohmann::json::parse(run(std::move(arguments)).out);
   }
 
- private:
+ protected:
   trace_testing::TemporaryDirectory directory_;
 };
 
