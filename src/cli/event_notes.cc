@@ -28,8 +28,7 @@ Result<EventNotes> EventNotes::read(const Recording& recording, std::vector<Even
   EventText text(recording.files());
   TRY_STATUS(
       visit_events(recording, std::move(events), [&](EventId id, const Event& event, EventReader& reader) {
-        notes.notes_[id] = {event_kind(event.item), text.what(event, reader),
-                            text.json(id.thread(), event, reader)};
+        notes.notes_[id] = {text.what(event, reader), text.json(id.thread(), event, reader)};
       }));
   return notes;
 }

@@ -20,7 +20,6 @@ Status visit_events(const Recording& recording, std::vector<EventId> events,
                     const std::function<void(EventId, const Event&, EventReader&)>& visit);
 
 struct EventNote {
-  std::string kind;  ///< "read"
   std::string what;  ///< "read              ch 12<-  = 45"
   nlohmann::ordered_json json;
 };

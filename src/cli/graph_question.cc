@@ -1,5 +1,8 @@
 #include "pastcone/cli/graph_question.h"
 
+#include <unordered_map>
+
+#include "pastcone/cli/event_text.h"
 #include "pastcone/cli/graph_text.h"
 #include "pastcone/cli/recordings.h"
 #include "pastcone/cli/text.h"
@@ -36,9 +39,12 @@ Status print_chain(const Asked& asked, const std::vector<Arrow>& arrows) {
   for (const Arrow& arrow : arrows) {
     for (causal::Node node : {arrow.from, arrow.to}) events.push_back(event_of(asked.graph(), node));
   }
-  EventNotes notes = TRY(EventNotes::read(asked.recording, std::move(events)));
+  std::unordered_map<EventId, std::string> kinds;
+  TRY_STATUS(visit_events(
+      asked.recording, std::move(events),
+      [&](EventId id, const Event& event, EventReader&) { kinds[id] = event_kind(event.item); }));
   auto step = [&](causal::Node node) {
-    return fmt::format("{} {}", step_text(asked.graph(), node), notes[event_of(asked.graph(), node)].kind);
+    return fmt::format("{} {}", step_text(asked.graph(), node), kinds[event_of(asked.graph(), node)]);
   };
   Table table({{"FROM", Table::Align::kLeft}, {"TO", Table::Align::kLeft}, {"BY", Table::Align::kLeft}});
   for (const Arrow& arrow : arrows)
