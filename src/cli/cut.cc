@@ -2,7 +2,6 @@
 #include "pastcone/causal/cut.h"
 
 #include <memory>
-#include <set>
 
 #include "pastcone/causal/transit.h"
 #include "pastcone/cli/cut_text.h"
@@ -25,7 +24,6 @@ struct Options : GraphOptions {
 /// The events; the recording, if it is the last of these arguments or the first, goes to `rec`.
 Result<std::vector<EventId>> events_of(const std::vector<std::string>& what, std::string& rec) {
   std::vector<EventId> events;
-  std::set<ThreadId> threads;
   for (size_t i = 0; i < what.size(); ++i) {
     auto event = EventId::parse(what[i]);
     bool may_be_rec = (i == 0 || i + 1 == what.size()) && rec.empty() && what.size() > 1;
@@ -35,10 +33,6 @@ Result<std::vector<EventId>> events_of(const std::vector<std::string>& what, std
       continue;
     }
     events.push_back(TRY(std::move(event)));
-    if (!threads.insert(events.back().thread()).second) {
-      return fail("a cut has one event of each thread, and {} is the second of {}; leave one out",
-                  events.back(), events.back().thread());
-    }
   }
   return events;
 }
@@ -47,8 +41,7 @@ Result<int> show_cut(Options options) {
   std::vector<EventId> events = TRY(events_of(options.what, options.rec));
   Asked asked = TRY(Asked::open(options.rec));
   const Graph& graph = asked.graph();
-  std::vector<Node> nodes;
-  for (EventId event : events) nodes.push_back(TRY(find_event(graph, event)));
+  std::vector<Node> nodes = TRY(find_cut(graph, events));
   causal::Breakpoint there = causal::causal_breakpoint(graph, nodes, options.order());
   causal::Cut cut = there.cut;
   for (Node node : nodes) cut[node.thread] = node.event;

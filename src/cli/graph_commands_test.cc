@@ -166,7 +166,7 @@ TEST_F(GraphCommands, MistakesAreOneLine) {
   expect_one_line({"cone", "p1"}, "'p1' is not an event: write it like");
   expect_one_line({"hb", "p1:1", "nothing"}, "'nothing' is not an event");
   expect_one_line({"cut", "p1:1", "p2:x", "r"}, "'p2:x' is not an event");
-  expect_one_line({"cut", "p1:1", "p1:2"}, "one event of each thread");
+  expect_one_line({"cut", "p1:1", "p1:2"}, "p1:1 and p1:2 are of one thread");
   expect_one_line({"path", "p1:1", "p1:2", "q"}, "there is no recording 'q'");
   auto manifest = read_file(place("r") / kManifestName);
   ASSERT_TRUE(manifest);

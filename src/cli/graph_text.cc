@@ -1,5 +1,6 @@
 #include "pastcone/cli/graph_text.h"
 
+#include <map>
 #include <optional>
 
 #include "pastcone/cli/text.h"
@@ -48,8 +49,17 @@ Result<Node> find_event(const Graph& graph, EventId event) {
   return fail("there is no event {}: the last of {} is {}", event, event.thread(), last);
 }
 
-Result<Node> find_event(const Graph& graph, const std::string& text) {
-  return find_event(graph, TRY(EventId::parse(text)));
+Result<std::vector<Node>> find_cut(const Graph& graph, const std::vector<EventId>& events) {
+  std::map<ThreadId, EventId> taken;
+  std::vector<Node> nodes;
+  for (EventId event : events) {
+    nodes.push_back(TRY(find_event(graph, event)));
+    auto [other, first] = taken.emplace(event.thread(), event);
+    if (first) continue;
+    return fail("{} and {} are of one thread, which can be at one of them only; leave one out", other->second,
+                event);
+  }
+  return nodes;
 }
 
 EventId event_of(const Graph& graph, Node node) {

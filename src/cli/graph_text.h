@@ -16,7 +16,9 @@ namespace pastcone::cli {
 
 /// Where it has been done. An error says what there is instead.
 Result<causal::Node> find_event(const causal::Graph& graph, EventId event);
-Result<causal::Node> find_event(const causal::Graph& graph, const std::string& text);
+
+/// The last events of as many threads.
+Result<std::vector<causal::Node>> find_cut(const causal::Graph& graph, const std::vector<EventId>& events);
 
 /// The event that a step is a part of.
 EventId event_of(const causal::Graph& graph, causal::Node node);

@@ -34,16 +34,9 @@ Result<int> replay_to(const Recording& recording, const ReplayTo& options) {
   }
   graph::OpenedGraph opened = TRY(graph::open_graph(recording));
   const Graph& graph = opened.graph;
-  std::vector<Node> targets;
-  for (const std::string& text : options.events) {
-    Node node = TRY(find_event(graph, text));
-    for (Node other : targets) {
-      if (other.thread != node.thread) continue;
-      return fail("{} and {} are of one thread, which can be at one of them only", event_of(graph, other),
-                  event_of(graph, node));
-    }
-    targets.push_back(node);
-  }
+  std::vector<EventId> events;
+  for (const std::string& text : options.events) events.push_back(TRY(EventId::parse(text)));
+  std::vector<Node> targets = TRY(find_cut(graph, events));
   causal::Breakpoint there = causal::causal_breakpoint(graph, targets, Order::kEnforced);
   if (there.conflict) {
     return fail("these events are no state that could have been: {} comes before {}; leave out one of them",
