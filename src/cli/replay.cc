@@ -1,7 +1,10 @@
 // pastcone replay: runs a recording again, all of it, printing the program's output as recorded. Exit status
 // 0 exactly if nothing diverged.
+#include <algorithm>
 #include <csignal>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "pastcone/cli/program.h"
 #include "pastcone/cli/recordings.h"
@@ -16,7 +19,7 @@ namespace {
 struct Options {
   std::string rec;
   bool verify = false;
-  std::vector<std::string> to;
+  std::string to;
   bool hold = false;
 };
 
@@ -35,10 +38,21 @@ void print_divergences(const replay::ReplayOutcome& outcome, bool first_only) {
   }
 }
 
+/// At its commas.
+std::vector<std::string> split(const std::string& text) {
+  std::vector<std::string> parts;
+  for (size_t from = 0; from <= text.size();) {
+    size_t comma = std::min(text.find(',', from), text.size());
+    parts.push_back(text.substr(from, comma - from));
+    from = comma + 1;
+  }
+  return parts;
+}
+
 Result<int> run(const Options& options) {
   Path directory = TRY(resolve_recording(options.rec));
   Recording recording = TRY(Recording::open(directory, Check::kAsRead));
-  if (!options.to.empty()) return replay_to(recording, {options.to, options.hold, !options.verify});
+  if (!options.to.empty()) return replay_to(recording, {split(options.to), options.hold, !options.verify});
   replay::ReplayOutcome outcome = TRY(replay::replay(recording, {.show_output = !options.verify}));
   print_divergences(outcome, options.verify);
   if (outcome.interrupted) return 128 + SIGINT;
@@ -66,7 +80,6 @@ void add_replay(Program& program) {
       replay
           .add_option("--to", options->to,
                       "only as far as these events need: p1:17, or p1:17,p3:4 for a state of several")
-          ->delimiter(',')
           ->type_name("EVENT");
   replay.add_flag("--hold", options->hold, "stay there until Ctrl-C, for gdb -p")->needs(to);
 }

@@ -114,7 +114,7 @@ def exported(context, recording, *options):
 
 def test_graph_tables_perfetto(context):
     """A slice per event, an arrow per message that begins and ends inside them and never goes back."""
-    for program in ("counted_steps", "echo_server_tcp"):
+    for program in ("counted_steps", "packets_kinds", "packets_shared"):
         recording = recorded(context, program)
         trace = json.loads(exported(context, recording, "--format=perfetto"))["traceEvents"]
         slices = collections.defaultdict(list)

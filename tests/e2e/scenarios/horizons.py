@@ -94,8 +94,9 @@ def test_limit_horizons_parallel(context):
 
 
 def test_horizons_real(context):
-    """Random events of a shell with its children, some made by vfork, and of python with threads."""
-    for number, command in enumerate((["bash", "-c", "seq 100 | sort -r | head -3; (exit 3); echo $?; ls / | wc -l"],
+    """Random events of a shell with its children, of python with threads and vfork, of processes that write into one pipe."""
+    for number, command in enumerate(([context.program("pipe_shared_writers")],
+                                      ["bash", "-c", "seq 100 | sort -r | head -3; (exit 3); echo $?; ls / | wc -l"],
                                       ["python3", "-c", "import subprocess, threading\n"
                                        "t = [threading.Thread(target=lambda: subprocess.run(['true'])) for _ in range(3)]\n"
                                        "for x in t: x.start()\nfor x in t: x.join()"])):
@@ -106,3 +107,13 @@ def test_horizons_real(context):
         for event in context.random.sample(everything, context.rounds(10, 250)):
             replay = context.replay(recording, "--to", event)
             context.expect(replay.status == 0 and f"\n{event}".encode() in b"\n" + replay.stdout, f"--to {event}", replay)
+
+
+def test_limit_graph_cycle(context):
+    """The graph answers, or says in one line why not."""
+    recording = context.path("recording")
+    context.record(recording, [context.program("packets_threads")], timeout=60)
+    cone = context.run([context.pastcone, "cone", "p1:50", recording], label="cone")
+    if cone.status:
+        context.expect(b"cycle" in cone.stderr, "cone", cone)
+        context.expect_one_line("cone", cone)
