@@ -3,14 +3,13 @@
 #include <cstdio>
 #include <memory>
 
-#include "pastcone/causal/build.h"
 #include "pastcone/cli/program.h"
 #include "pastcone/cli/recordings.h"
 #include "pastcone/cli/selection.h"
 #include "pastcone/exports/dot.h"
 #include "pastcone/exports/perfetto.h"
 #include "pastcone/exports/shiviz.h"
-#include "pastcone/graph/execution.h"
+#include "pastcone/graph/open_graph.h"
 
 namespace pastcone::cli {
 namespace {
@@ -54,8 +53,8 @@ Result<int> export_recording(const Options& options) {
   auto [rec, selection] = TRY(parse_selection(options.what));
   Recording recording = TRY(open_recording(rec));
   TRY_STATUS(selection.check(recording));
-  causal::Execution execution = TRY(graph::read_execution(recording));
-  causal::Graph graph = TRY(causal::build(std::move(execution)));
+  graph::OpenedGraph opened = TRY(graph::open_graph(recording));
+  const causal::Graph& graph = opened.graph;
   exports::Subject subject{recording, graph, {}};
   for (uint32_t thread = 0; thread < graph.real_threads; ++thread) {
     subject.wanted.push_back(selection.contains(graph.thread_id(thread)));

@@ -39,16 +39,6 @@ std::string piece_text(const Graph& graph, const Piece& piece) {
 
 }  // namespace
 
-Result<Node> find_event(const Graph& graph, EventId event) {
-  auto thread = graph.find(event.thread());
-  if (!thread) {
-    return fail("there is no {} in this recording; `pastcone ps` shows its processes", event.thread());
-  }
-  uint64_t last = graph::event_at(graph.threads[*thread].events);
-  if (event.index() <= last) return Node{*thread, graph::leaving(event.index())};
-  return fail("there is no event {}: the last of {} is {}", event, event.thread(), last);
-}
-
 Result<std::vector<Node>> find_cut(const Graph& graph, const std::vector<EventId>& events) {
   std::map<ThreadId, EventId> taken;
   std::vector<Node> nodes;

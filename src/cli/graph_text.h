@@ -11,11 +11,11 @@
 #include "pastcone/causal/cone.h"
 #include "pastcone/causal/path.h"
 #include "pastcone/causal/transit.h"
+#include "pastcone/graph/names.h"
 
 namespace pastcone::cli {
 
-/// Where it has been done. An error says what there is instead.
-Result<causal::Node> find_event(const causal::Graph& graph, EventId event);
+using graph::find_event;
 
 /// The last events of as many threads.
 Result<std::vector<causal::Node>> find_cut(const causal::Graph& graph, const std::vector<EventId>& events);

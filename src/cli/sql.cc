@@ -4,11 +4,10 @@
 #include <filesystem>
 #include <memory>
 
-#include "pastcone/causal/build.h"
 #include "pastcone/cli/program.h"
 #include "pastcone/cli/recordings.h"
 #include "pastcone/cli/sql_output.h"
-#include "pastcone/graph/execution.h"
+#include "pastcone/graph/open_graph.h"
 #include "pastcone/query/database.h"
 #include "pastcone/replay/indexing.h"
 
@@ -45,8 +44,8 @@ Result<Question> parse(const std::vector<std::string>& what) {
 }
 
 Result<std::shared_ptr<const causal::Graph>> find_graph(const Recording& recording) {
-  causal::Execution execution = TRY(graph::read_execution(recording));
-  return std::make_shared<const causal::Graph>(TRY(causal::build(std::move(execution))));
+  auto opened = std::make_shared<const graph::OpenedGraph>(TRY(graph::open_graph(recording)));
+  return std::shared_ptr<const causal::Graph>(opened, &opened->graph);
 }
 
 Result<std::vector<query::ObjectSummary>> find_objects(const Recording& recording) {

@@ -22,9 +22,12 @@ std::string name_of(const Graph& graph, Node node) {
 }
 
 Result<Node> find_event(const Graph& graph, EventId event) {
-  uint32_t thread = TRY(graph.find(event.thread()));
-  uint64_t last = last_event(graph, thread);
-  if (event.index() >= 1 && event.index() <= last) return Node{thread, leaving(event.index())};
+  auto thread = graph.find(event.thread());
+  if (!thread) {
+    return fail("there is no {} in this recording; `pastcone ps` shows its processes", event.thread());
+  }
+  uint64_t last = last_event(graph, *thread);
+  if (event.index() >= 1 && event.index() <= last) return Node{*thread, leaving(event.index())};
   return fail("there is no event {}: the last of {} is {}", event, event.thread(), last);
 }
 
