@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "pastcone/patch/decoder.h"
+#include "pastcone/patch/thread_abi.h"
 #include "pastcone/record/shared_stage.h"
 
 namespace pastcone::replay {
@@ -19,7 +20,6 @@ using stage::BreakpointState;
 constexpr uint64_t kJumpSize = 5;
 constexpr size_t kMiddle = sizeof(Breakpoint::code) / 2;
 constexpr int kStarts = 16;          // from how many places the code in front is decoded
-constexpr size_t kMostRegisters = 6;
 constexpr uint8_t kNumbers[16] = {0, 3, 1, 2, 6, 7, 5, 4, 8, 9, 10, 11, 12, 13, 14, 15};  // as instructions count
 constexpr uint8_t kRax = 0, kRcx = 1;
 
@@ -59,7 +59,7 @@ bool has_target_inside(const Breakpoint& request, uint64_t first, uint64_t last)
   return false;
 }
 
-/// Writes the stub. It uses what is below the red zone, where nobody writes meanwhile, and leaves the flags alone.
+/// Writes the stub. It leaves the flags alone, and the stack: what lies there unused may be among the words of a point.
 class StubWriter {
  public:
   explicit StubWriter(const Breakpoint& request) : request_(request) {}
@@ -74,7 +74,6 @@ class StubWriter {
     uint64_t address;               // a word
     uint64_t value;
   };
-  static constexpr int32_t kSavedRcx = -136, kSavedRax = -144;
 
   std::vector<Condition> conditions() const;
   uint64_t here() const { return request_.stub + code_.size(); }
@@ -92,12 +91,12 @@ class StubWriter {
     put({0xe9});
     put_relative(target);
   }
-  void save(uint8_t number, int32_t where) {  // mov %r,where(%rsp)
-    put({0x48, 0x89, static_cast<uint8_t>(0x84 | number << 3), 0x24});
+  void save(uint8_t number, int32_t where) {  // mov %r,%gs:where
+    put({0x65, 0x48, 0x89, static_cast<uint8_t>(0x04 | number << 3), 0x25});
     put_value(where);
   }
-  void restore(uint8_t number, int32_t where) {  // mov where(%rsp),%r
-    put({0x48, 0x8b, static_cast<uint8_t>(0x84 | number << 3), 0x24});
+  void restore(uint8_t number, int32_t where) {  // mov %gs:where,%r
+    put({0x65, 0x48, 0x8b, static_cast<uint8_t>(0x04 | number << 3), 0x25});
     put_value(where);
   }
   void load_constant(uint8_t number, uint64_t value) {  // movabs
@@ -115,7 +114,7 @@ class StubWriter {
 
 std::vector<StubWriter::Condition> StubWriter::conditions() const {
   std::vector<Condition> result;
-  for (size_t i = 0; i < 16 && result.size() < kMostRegisters; ++i) {
+  for (size_t i = 0; i < 16; ++i) {
     if ((request_.compared >> i & 1) == 0) continue;
     Condition condition{kNumbers[i], 0, request_.registers[i]};
     // The first is compared most often, and easiest if it is not rcx.
@@ -133,9 +132,9 @@ void StubWriter::load(const Condition& condition) {
     load_constant(kRcx, condition.address);
     put({0x48, 0x8b, 0x09});  // mov (%rcx),%rcx
   } else if (*condition.number == kRcx) {
-    restore(kRcx, kSavedRcx);
+    restore(kRcx, THREAD_SAVED_RCX);
   } else if (*condition.number == kRax) {
-    restore(kRcx, kSavedRax);
+    restore(kRcx, THREAD_SAVED_RAX);
   } else {  // mov %r,%rcx
     uint8_t number = *condition.number;
     put({static_cast<uint8_t>(0x48 | (number >> 3) << 2), 0x89, static_cast<uint8_t>(0xc1 | (number & 7) << 3)});
@@ -163,7 +162,7 @@ bool StubWriter::write(const std::vector<Instruction>& group) {
   std::vector<Condition> all = conditions();
   if (all.empty()) return false;
   reachable_ = fits(static_cast<int64_t>(request_.stub - (request_.rip + kJumpSize)));
-  save(kRcx, kSavedRcx);
+  save(kRcx, THREAD_SAVED_RCX);
   size_t next = 0;
   if (all[0].number && *all[0].number != kRcx) {
     uint8_t number = *all[0].number;
@@ -176,7 +175,7 @@ bool StubWriter::write(const std::vector<Instruction>& group) {
   }
   size_t skip = code_.size();
   uint64_t miss = here();
-  restore(kRcx, kSavedRcx);
+  restore(kRcx, THREAD_SAVED_RCX);
   uint64_t displaced = here();
   for (const Instruction& instruction : group) {
     if (instruction.address == request_.from) resume_ = code_.size();
@@ -185,10 +184,10 @@ bool StubWriter::write(const std::vector<Instruction>& group) {
   if (group.back().falls_through()) put_jump(group.back().end());
   if (code_.size() - skip > 127) return false;
   code_[skip - 1] = static_cast<uint8_t>(code_.size() - skip);
-  save(kRax, kSavedRax);
+  save(kRax, THREAD_SAVED_RAX);
   uint64_t over = here();  // a first jump over this, the way back for all misses below
-  put({0xeb, 13});
-  restore(kRax, kSavedRax);
+  put({0xeb, 14});
+  restore(kRax, THREAD_SAVED_RAX);
   put_jump(miss);
   for (; next < all.size(); ++next) {
     load(all[next]);
@@ -197,8 +196,8 @@ bool StubWriter::write(const std::vector<Instruction>& group) {
     put({0xe3, 5});                 // jrcxz over the jump
     put_jump(over + 2);
   }
-  restore(kRax, kSavedRax);
-  restore(kRcx, kSavedRcx);
+  restore(kRax, THREAD_SAVED_RAX);
+  restore(kRcx, THREAD_SAVED_RCX);
   hit_ = code_.size();
   put({0xcc});
   put_jump(displaced);

@@ -3,11 +3,14 @@
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <ucontext.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <cstring>
 #include <initializer_list>
+#include <iterator>
 #include <vector>
 
 namespace pastcone::replay {
@@ -41,9 +44,11 @@ class BreakpointTest : public testing::Test {
     action.sa_sigaction = on_trap;
     action.sa_flags = SA_SIGINFO;
     sigaction(SIGTRAP, &action, &before_);
+    syscall(SYS_arch_prctl, 0x1001, thread_);  // ARCH_SET_GS
     hits = 0;
   }
   ~BreakpointTest() override {
+    syscall(SYS_arch_prctl, 0x1001, 0);
     sigaction(SIGTRAP, &before_, nullptr);
     munmap(memory_, 2 * kPage);
   }
@@ -91,6 +96,7 @@ class BreakpointTest : public testing::Test {
   uint8_t* memory_;
   size_t size_ = 0;
   Breakpoint request_{};
+  uint64_t thread_[16]{};  // what the runtime has at %gs
   struct sigaction before_ {};
 };
 
@@ -151,6 +157,30 @@ TEST_F(BreakpointTest, MemoryCanTellThePass) {
   run(&word);
   EXPECT_EQ(hits, 1);
   EXPECT_EQ(word, kPasses);
+}
+
+TEST_F(BreakpointTest, TheLastOfAllWordsCounts) {
+  size_t pass = put({0x48, 0xff, 0x07});                                   // inc (%rdi)
+  put({0x48, 0x81, 0x3f, kPasses & 0xff, kPasses >> 8, 0, 0});             // cmp $kPasses,(%rdi)
+  put({0x75, static_cast<uint8_t>(pass - (size_ + 2)), 0xc3});             // jne; ret
+  uint64_t words[std::size(Breakpoint{}.words)] = {};
+  for (uint64_t& word : words) request_.words[request_.word_count++] = {reinterpret_cast<uint64_t>(&word), 0};
+  request_.words[std::size(words) - 1].value = 123;
+  request_.compared = 1 << 5;  // rdi, the argument
+  request_.registers[5] = reinterpret_cast<uint64_t>(&words[std::size(words) - 1]);
+  watched = REG_RDI;
+  ASSERT_TRUE(set(pass));
+  run(&words[std::size(words) - 1]);
+  EXPECT_EQ(hits, 1);
+  EXPECT_EQ(seen, request_.registers[5]);
+}
+
+TEST_F(BreakpointTest, AllRegistersFitBesideAllWords) {
+  size_t pass = count_in(0);
+  uint64_t word = 0;
+  while (request_.word_count < std::size(request_.words)) request_.words[request_.word_count++] = {reinterpret_cast<uint64_t>(&word), 0};
+  request_.compared = 0xffff;
+  EXPECT_TRUE(set(pass));
 }
 
 TEST_F(BreakpointTest, FlagsAreLeftAlone) {

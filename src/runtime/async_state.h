@@ -32,6 +32,7 @@ struct AsyncState {
   // replay
   bool armed, stepping;
   u32 misses;
+  u64 near_address, near_recorded, near_actual;  ///< a word that was another although all registers were right
   u32 overwritten;        ///< how many bytes at the point are ours now
   u8 original[8];         ///< what they were
   u64 stub, stub_hit;     ///< 0: a plain breakpoint

@@ -1,24 +1,33 @@
 // Replay of asynchronous points: a breakpoint at the instruction, and the way on from there once registers and memory are the same.
 #include "async_parts.h"
 #include "call.h"
+#include "text.h"
 #include "turn.h"
 #include "waits.h"
 
 namespace pastcone::runtime {
 namespace {
 
+static_assert(kMostWords <= sizeof stage::Breakpoint::words / sizeof stage::Breakpoint::words[0]);
+
 constexpr u32 kMostMisses = 4'000'000;  // some ten seconds
 
-bool matches(const Frame& frame, const AsyncPoint& point) {
+bool registers_match(const Frame& frame, const AsyncPoint& point) {
   u64 now[18];
   registers_of(frame, now);
-  if (memcmp(now, point.registers, sizeof now)) return false;
+  return !memcmp(now, point.registers, sizeof now);
+}
+
+/// The first word that is another; null: none.
+const AsyncPoint::Word* find_difference(const AsyncPoint& point) {
   for (u64 i = 0; i < point.count; ++i) {
     u64 word;
-    if (!read_memory(word, point.words[i].address) || word != point.words[i].value) return false;
+    if (!read_memory(word, point.words[i].address) || word != point.words[i].value) return &point.words[i];
   }
-  return true;
+  return nullptr;
 }
+
+bool matches(const Frame& frame, const AsyncPoint& point) { return registers_match(frame, point) && !find_difference(point); }
 
 /// A frame as it is after a call has rcx and r11 that are not in it.
 Frame as_full(const Frame& frame) {
@@ -66,7 +75,7 @@ bool set_stub(Thread& t, u64& from, bool may_move) {
   memcpy(b.registers, point.registers, sizeof b.registers);
   b.compared = point.changed_registers & 0xffff;
   b.word_count = 0;
-  for (u64 i = 0, word; i < point.count && b.word_count < 8; ++i)
+  for (u64 i = 0, word; i < point.count; ++i)
     if (read_memory(word, point.words[i].address)) b.words[b.word_count++] = {point.words[i].address, point.words[i].value};
   u64 middle = sizeof b.code / 2, first = rip - middle;
   b.code_begin = (u32)middle;
@@ -114,6 +123,25 @@ bool set_stub(Thread& t, u64& from, bool may_move) {
   return true;
 }
 
+/// All registers were right, but not all memory.
+void note_near_miss(AsyncState& a) {
+  const AsyncPoint::Word* word = find_difference(a.point);
+  a.near_address = word->address;
+  a.near_recorded = word->value;
+  if (!read_memory(a.near_actual, word->address)) a.near_actual = 0;
+}
+
+[[noreturn]] void give_up(Thread& t) {
+  const AsyncState& a = t.async;
+  if (!a.near_address)
+    diverge(t, Cause::kInterrupt, "was interrupted in a loop too long to be followed; passes so far", 0, a.misses,
+            a.stub ? "of those that looked right" : "one by one");
+  char detail[64];
+  Text text(detail, sizeof detail);
+  (text << "in memory at 0x").hex(a.near_address);
+  diverge(t, Cause::kInterrupt, "was interrupted where there was another value", (i64)a.near_recorded, (i64)a.near_actual, detail);
+}
+
 /// The point is reached: as if nothing had been there.
 void disarm(AsyncState& a) {
   a.armed = false;
@@ -140,6 +168,7 @@ void arm(Thread& t, u64& from, bool may_move) {
   AsyncState& a = t.async;
   u64 rip = a.point.registers[16];
   a.misses = 0;
+  a.near_address = 0;
   a.stepping = false;
   a.stub = 0;
   if (!read_memory(a.original[0], rip)) diverge(t, Cause::kInterrupt, "was interrupted where there is no code now", (i64)rip, 0);
@@ -189,9 +218,10 @@ bool on_breakpoint(Thread& t, KernelContext& context) {
     divert(t, context);
     return true;
   }
+  if (registers_match(now, a.point)) note_near_miss(a);
   if (++a.misses > kMostMisses) {
     t.frame = &now;
-    diverge(t, Cause::kInterrupt, "was interrupted in a loop too long to be followed; passes so far", 0, a.misses);
+    give_up(t);
   }
   if (a.stub) return true;  // behind the int3 it goes on
   context.rip = at;

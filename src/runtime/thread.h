@@ -82,6 +82,7 @@ struct Thread {
   u64* operations;        ///< in parallel mode: how many ordered operations there were
   u64 next_entry;         ///< replay: the operation that has the next entry; record: none
   u64 pending;            ///< record: the lock that was taken by an operation whose entry is still to be written; see objects.h
+  u64 saved[2];           ///< replay: for stubs of asynchronous points
   u32 number;             ///< p3.2 is 2
   Process* process;
   Frame* frame;           ///< the program's registers, while the runtime has the thread; else none
@@ -151,6 +152,7 @@ static_assert(offsetof(Thread, stack_top) == THREAD_STACK_TOP);
 static_assert(offsetof(Thread, interrupt) == THREAD_INTERRUPT);
 static_assert(offsetof(Thread, tid) == THREAD_TID && offsetof(Thread, me) == THREAD_ME);
 static_assert(offsetof(Thread, pending) == THREAD_PENDING);
+static_assert(offsetof(Thread, saved) == THREAD_SAVED_RCX && THREAD_SAVED_RAX == THREAD_SAVED_RCX + sizeof(u64));
 static_assert(offsetof(Thread, next_entry) == THREAD_NEXT_ENTRY);
 static_assert(offsetof(Thread, counts) == THREAD_COUNTS && offsetof(Thread, operations) == THREAD_OPERATIONS);
 static_assert(sizeof(Thread) < kSlotSize - kSlotThread);

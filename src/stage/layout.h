@@ -62,8 +62,8 @@ struct Breakpoint {
   uint32_t displaced;       ///< bytes at rip that the jump to it may overwrite; 0: there is no room for it
   struct {
     uint64_t address, value;
-  } words[8];
-  uint8_t bytes[1024];
+  } words[48];              ///< as many as kAsync may have
+  uint8_t bytes[2560];
   uint8_t code[8192];       ///< of the program; rip is in the middle
 };
 enum class BreakpointState : uint32_t { kFree = 0, kWanted = 1, kReady = 2 };
