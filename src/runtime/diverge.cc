@@ -1,5 +1,6 @@
 // How a replayed thread ends other than by the program's own doing: it went another way, or its log is used up.
 #include "call.h"
+#include "cores.h"
 #include "robust.h"
 #include "text.h"
 #include "turn.h"
@@ -55,6 +56,7 @@ bool begin_report(stage::ProcessSlot& slot) {
     store(slot.diverged, (u32)ReportState::kWritten);
     add(g.stage.header().diverged, 1u);
   }
+  leave_core(slot_of(t));
   store(slot_of(t).state, (u32)stage::ThreadState::kDiverged);
   add(g.stage.header().live_threads, -1);
   tell_end();
@@ -120,6 +122,7 @@ void diverge_at(Thread& t, Op recorded, const char* now) {
 void end_replayed_thread(Thread& t) {
   auto& slot = slot_of(t);
   note_next_event(t);
+  leave_core(slot);
   store(slot.state, (u32)stage::ThreadState::kEnded);
   give_back_turn(t);
   add(g.stage.header().live_threads, -1);
@@ -137,6 +140,7 @@ void end_replayed_process(Thread& t) {
       state = load(slot.state);
     } while ((state == (u32)stage::ThreadState::kRunning || state == (u32)stage::ThreadState::kWaiting) &&
              !swap_if(slot.state, state, (u32)stage::ThreadState::kEnded));
+    leave_core(slot);
     if (state != (u32)stage::ThreadState::kRunning && state != (u32)stage::ThreadState::kWaiting) continue;
     if (state == (u32)stage::ThreadState::kWaiting) add(header.waiting_threads, -1);
     add(header.live_threads, -1);
@@ -150,6 +154,7 @@ void end_replayed_process(Thread& t) {
 void end_of_log(Thread& t) {
   auto& slot = slot_of(t);
   if (t.process->parallel) release_robust_mutexes(t);
+  leave_core(slot);
   store(slot.state, (u32)stage::ThreadState::kAtEnd);
   give_back_turn(t);
   auto& header = g.stage.header();

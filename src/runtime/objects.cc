@@ -92,6 +92,7 @@ void resume_lock_stream(Thread& t) {
     return;
   }
   t.all_operations = slot_of(t).operations;
+  note_core(t);
   look_ahead(t);
 }
 

@@ -12,6 +12,7 @@
 // In replay an operation with an entry waits for its version; one without must find that it had the object last.
 #pragma once
 
+#include "cores.h"
 #include "index.h"
 #include "thread.h"
 
@@ -178,17 +179,25 @@ inline void announce_release(ObjectState& s, u64 address, bool shared) {
   else if (waiters == (u32)s.version + 1) wake_for_version(s, address);
 }
 template <typename Ready>
+void sleep_for_version(Thread& t, ObjectState& s, u64 address, u64 version, Ready& ready) {
+  wait_for_version(t, s, address, version, [](void* r) { return (*(Ready*)r)(); }, &ready);
+}
+template <typename Ready>
 void await_version(Thread& t, ObjectState& s, u64 address, bool shared, u64 version, Ready ready) {
   if (shared) return await(t, s, address, shared, version, ready);
-  // Sleeping costs more than all of this; yielding lets him run who has to come first, if there are more threads than cores.
-  constexpr int kPatience = 1500, kYield = 20;
-  constexpr u64 kFar = 2000;
-  for (int i = 1; i <= kPatience && version - load(s.version) <= kFar; ++i) {
-    if (ready()) return;
-    if (i % kYield) __builtin_ia32_pause();
-    else sys(__NR_sched_yield);
+  // Looking takes the object from the core of who has it: less often the more has to happen before. Sleeping takes longer than all of
+  // the patience, unless what is waited for is far.
+  constexpr u64 kPatience = 75, kPauses = 20, kFar = 2000, kSteps = 4;
+  for (u64 i = 0; i < kPatience; ++i) {
+    for (u64 pauses = 0; pauses < kPauses;) {
+      if (ready()) return note_core(t);
+      u64 left = version - load(s.version);
+      if (left > kFar) return sleep_for_version(t, s, address, version, ready);
+      for (u64 until = min(kPauses, pauses + 1 + left / kSteps); pauses < until; ++pauses) __builtin_ia32_pause();
+    }
+    let_others_run(t);
   }
-  wait_for_version(t, s, address, version, [](void* r) { return (*(Ready*)r)(); }, &ready);
+  sleep_for_version(t, s, address, version, ready);
 }
 
 /// Waits for this thread's turn with the object, as `due` says, and takes it: `held` is not 0 while somebody has it.

@@ -120,6 +120,8 @@ struct Thread {
   u64 last_entry;         ///< the operation that had the last one
   u64 all_operations;     ///< replay: how many there are
   u64 entry_at;           ///< replay: where the next entry begins
+  i32 crowded;            ///< replay: how often it found another thread on its core
+  u32 alone;              ///< replay: for how long it need not look again
   bool in_call;           ///< inside a call whose events have numbers
   u64 turn_number;        ///< of its last numbered event
   bool has_number;        ///< replay: that event is the one that comes next

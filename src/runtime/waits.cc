@@ -1,5 +1,7 @@
 #include "waits.h"
 
+#include "cores.h"
+
 namespace pastcone::runtime {
 
 stage::ThreadSlot& slot_of(Thread& t) {
@@ -28,6 +30,7 @@ void change_state(Thread& t, stage::ThreadState next) {
 
 void begin_wait(Thread& t, stage::WaitKind kind, u64 target, u64 position) {
   auto& slot = slot_of(t);
+  leave_core(slot);
   slot.wait_kind = (u32)kind;
   slot.wait_for = target;
   slot.wait_position = position;
@@ -41,6 +44,7 @@ void end_wait(Thread& t) {
   change_state(t, stage::ThreadState::kRunning);
   add(header.waiting_threads, -1);
   add(header.progress, 1u);
+  if (t.process->parallel) note_core(t);
 }
 
 }  // namespace pastcone::runtime

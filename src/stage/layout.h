@@ -31,6 +31,7 @@ inline constexpr uint32_t kAddressSlots = 1 << 17;
 inline constexpr uint32_t kPacketSlots = 1 << 16;
 inline constexpr uint32_t kFifoWindows = 512;
 inline constexpr uint32_t kObjectFutexes = 256, kBucketWaiters = 32;
+inline constexpr uint32_t kCores = 1024;             // replay only: those that are looked at
 inline constexpr uint32_t kMaxTurnGaps = 1 << 16;    // replay only
 inline constexpr uint32_t kSharedMemories = 512;
 inline constexpr uint32_t kSharedObjects = 4096;
@@ -160,6 +161,7 @@ struct Header {
   SharedMemory shared_memory[kSharedMemories];
   char patch_directory[256];  ///< patched copies of files, named by FileSlot::patched in hex
   Breakpoint breakpoint;
+  uint32_t last_on_core[kCores];  ///< replay: the thread that was seen there last, as in an ObjectState
   ObjectBucket object_buckets[kObjectFutexes];
 };
 
@@ -220,7 +222,8 @@ struct ThreadSlot {
   uint64_t horizon;    ///< how far it may go, in steps: 2e is on leaving event e, 2e + 1 on entering the next
   uint32_t horizon_futex, pad;
   uint32_t tid;        ///< of the replayed thread
-  uint32_t complete;   ///< 1: the recording of this thread ends with its end; 0: it was cut off
+  uint16_t complete;   ///< 1: the recording of this thread ends with its end; 0: it was cut off
+  uint16_t core;       ///< 1 + the one it was seen on last; 0: it has waited since
 };
 
 enum class ThreadState : uint32_t { kNone = 0, kRunning = 1, kWaiting = 2, kEnded = 3, kAtEnd = 4, kDiverged = 5 };
