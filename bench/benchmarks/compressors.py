@@ -9,7 +9,7 @@ from report import Row, ratios
 
 COMMANDS = {"pigz -p 4": ["pigz", "-p", "4", "-k", "-c", "text"], "pbzip2 -p4": ["pbzip2", "-p4", "-k", "-c", "text"],
             "xz -T4": ["xz", "-T4", "-1", "--block-size=1MiB", "-k", "-c", "text"]}
-MEGABYTES, BOUND, REPLAY_BOUND = 40, 1.02, 1.3
+MEGABYTES, BOUND, REPLAY_BOUND = 100, 1.02, 1.3
 
 
 def parts(context):

@@ -20,10 +20,10 @@ pastcone_fast_lock:
         cmp     %gs:THREAD_NEXT_ENTRY, %r8
         je      1f
         mov     %gs:THREAD_ME, %r9d
+        cmpq    $0, %gs:THREAD_PENDING
+        jne     1f
         cmp     $COUNTS_RECORD, %esi
         je      2f
-        cmp     $COUNTS_PENDING, %esi
-        je      1f
         cmp     %r9d, 32(%rdi)          # in replay nobody can take it now but who had it last
         jne     1f
 2:      xor     %eax, %eax
@@ -54,7 +54,6 @@ pastcone_fast_lock:
         mov     %rax, 8(%rcx)
         mov     %rax, 24(%rdi)
         mov     %r9d, 32(%rdi)
-        movb    $COUNTS_PENDING, %gs:THREAD_COUNTS
         xor     %eax, %eax
         ret
 5:      movabs  $HANDED_OVER_SLOT, %r11
@@ -78,13 +77,13 @@ pastcone_fast_unlock:
         jg      2f
         cmp     $COUNTS_RECORD, %esi
         jne     3f
+        cmpq    $0, %gs:THREAD_PENDING
+        jne     5f
         xor     %eax, %eax
         ret
 2:      movabs  $WAKE_SLOT, %r11
         jmp     *(%r11)
-3:      cmp     $COUNTS_PENDING, %esi
-        je      5f
-        mov     36(%rdi), %eax
+3:      mov     36(%rdi), %eax
         test    %eax, %eax
         jne     4f
         ret

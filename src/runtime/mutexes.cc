@@ -150,11 +150,6 @@ int runtime_announce_mutex(Mutex* m) {
   announce_release(m->state, m->address(), false);
   return 0;
 }
-/// It is unlocked, and its entry is still to be written.
-int runtime_settle() {
-  settle(current());
-  return 0;
-}
 /// It is unlocked, and somebody waits.
 int runtime_wake_mutex(Mutex* m) {
   settle(current());

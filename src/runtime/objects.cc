@@ -106,12 +106,14 @@ void settle_now(Thread& t) {
   u64 address = t.pending, version = t.operations[1] - 1;
   t.pending = 0;
   if (!write_short_entry(t, address, version)) write_entry(t, EntryKind::kAcquired, address, version, 0);
-  count_operation(t);
+  ++*t.operations;
   t.operations[1] = 0;
-  // The fast path may be used again, unless a signal has come. One instruction, as it may come just now.
-  u8 before = COUNTS_PENDING;
-  asm volatile("cmpxchgb %2, %1" : "+a"(before), "+m"(t.counts) : "q"((u8)COUNTS_RECORD) : "cc", "memory");
-  if (load(t.interrupt)) t.counts = 0;
+}
+
+/// From patch/fast_paths.S: a lock is unlocked, and the entry of one is still to be written.
+extern "C" int runtime_settle() {
+  settle_now(current());
+  return 0;
 }
 
 void let_signals_in(Thread& t) {
