@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <memory>
 
+#include "pastcone/cli/graph_facts.h"
 #include "pastcone/cli/program.h"
 #include "pastcone/cli/recordings.h"
 #include "pastcone/cli/selection.h"
@@ -53,7 +54,7 @@ Result<int> export_recording(const Options& options) {
   auto [rec, selection] = TRY(parse_selection(options.what));
   Recording recording = TRY(open_recording(rec));
   TRY_STATUS(selection.check(recording));
-  graph::OpenedGraph opened = TRY(graph::open_graph(recording));
+  graph::OpenedGraph opened = TRY(open_whole_graph(recording));
   const causal::Graph& graph = opened.graph;
   exports::Subject subject{recording, graph, {}};
   for (uint32_t thread = 0; thread < graph.real_threads; ++thread) {

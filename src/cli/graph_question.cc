@@ -3,6 +3,7 @@
 #include <unordered_map>
 
 #include "pastcone/cli/event_text.h"
+#include "pastcone/cli/graph_facts.h"
 #include "pastcone/cli/graph_text.h"
 #include "pastcone/cli/recordings.h"
 #include "pastcone/cli/text.h"
@@ -29,7 +30,7 @@ void add_turns(CLI::App& command, GraphOptions& options) {
 
 Result<Asked> Asked::open(const std::string& rec) {
   Recording recording = TRY(open_recording(rec, Check::kAsRead));
-  graph::OpenedGraph opened = TRY(graph::open_graph(recording));
+  graph::OpenedGraph opened = TRY(open_whole_graph(recording));
   return Asked{std::move(recording), std::move(opened)};
 }
 

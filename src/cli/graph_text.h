@@ -15,6 +15,7 @@
 
 namespace pastcone::cli {
 
+using graph::cause;
 using graph::find_event;
 
 /// The last events of as many threads.

@@ -49,7 +49,7 @@ Status print(const Asked& asked, Node a, Node b, const Options& options, const s
   const causal::Graph& graph = asked.graph();
   EventId from = event_of(graph, a), to = event_of(graph, b);
   if (!chain) {
-    bool reverse = causal::happened_before(graph, b, a, options.order());
+    bool reverse = causal::happened_before(graph, cause(b, options.order()), a, options.order());
     fmt::print("there is no chain from {} to {}: {}\n", from, to,
                a == b    ? "they are the same event"
                : reverse ? fmt::format("it is the other way round, try `pastcone path {} {}`", to, from)
@@ -69,7 +69,7 @@ Result<int> show(const Options& options) {
   const causal::Graph& graph = asked.graph();
   Node a = TRY(find_event(graph, first)), b = TRY(find_event(graph, second));
   std::optional<Chain> chain;
-  if (a != b) chain = causal::longest_chain(graph, a, b, options.order());
+  if (a != b) chain = causal::longest_chain(graph, cause(a, options.order()), b, options.order());
   if (!options.json) {
     TRY_STATUS(print(asked, a, b, options, chain));
     return 0;

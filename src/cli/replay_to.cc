@@ -1,3 +1,4 @@
+#include "pastcone/cli/graph_facts.h"
 #include "pastcone/cli/replay_to.h"
 
 #include <csignal>
@@ -32,7 +33,7 @@ Result<int> replay_to(const Recording& recording, const ReplayTo& options) {
         "--threads=parallel",
         recording.directory().native());
   }
-  graph::OpenedGraph opened = TRY(graph::open_graph(recording));
+  graph::OpenedGraph opened = TRY(open_whole_graph(recording));
   const Graph& graph = opened.graph;
   std::vector<EventId> events;
   for (const std::string& text : options.events) events.push_back(TRY(EventId::parse(text)));

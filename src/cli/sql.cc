@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "pastcone/cli/graph_facts.h"
 #include "pastcone/cli/program.h"
 #include "pastcone/cli/recordings.h"
 #include "pastcone/cli/sql_output.h"
@@ -44,7 +45,7 @@ Result<Question> parse(const std::vector<std::string>& what) {
 }
 
 Result<std::shared_ptr<const causal::Graph>> find_graph(const Recording& recording) {
-  auto opened = std::make_shared<const graph::OpenedGraph>(TRY(graph::open_graph(recording)));
+  auto opened = std::make_shared<const graph::OpenedGraph>(TRY(open_whole_graph(recording)));
   return std::shared_ptr<const causal::Graph>(opened, &opened->graph);
 }
 

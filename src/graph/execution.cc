@@ -3,6 +3,9 @@
 #include <csignal>
 #include <cstring>
 
+#include "pastcone/graph/fact_edges.h"
+#include "pastcone/graph/opens.h"
+#include "pastcone/graph/signals.h"
 #include "pastcone/graph/steps.h"
 #include "pastcone/graph/transfers.h"
 #include "pastcone/graph/turns.h"
@@ -16,7 +19,7 @@ using format::Op;
 
 class Reader {
  public:
-  explicit Reader(const Recording& recording) : recording_(recording) {
+  Reader(const Recording& recording, const Facts& facts) : recording_(recording), facts_(facts) {
     for (const auto& [id, streams] : recording.threads()) {
       index_[id] = static_cast<uint32_t>(execution_.threads.size());
       execution_.threads.emplace_back().id = id;
@@ -27,17 +30,23 @@ class Reader {
     for (const auto& [id, index] : index_) TRY_STATUS(read(id, index));
     for (causal::EdgeInput& edge : std::move(turns_).hand_overs()) execution_.edges.push_back(edge);
     std::move(transfers_).finish(execution_);
-    add_waits();
+    opens_.add_edges(execution_);
+    add_fact_edges(facts_, opens_, index_, execution_);
+    signals_.add_edges(facts_, index_, execution_);
+    for (const Wait& wait : waits_) add_end_of(wait.pid, wait.at, EdgeKind::kWait);
+    for (const auto& [pid, at] : signals_.children()) add_end_of(pid, at, EdgeKind::kSignal);
     return std::move(execution_);
   }
 
  private:
   Status read(ThreadId id, uint32_t index);
   Status take_wait(StreamReader& reader, const Item& item, uint32_t index);
-  void add_waits();
+  Status take_signal(StreamReader& reader, const Item& item, uint32_t index);
+  void add_end_of(uint32_t pid, causal::Node at, EdgeKind kind);
   void start(const Item& item, causal::ThreadInput& thread);
 
   const Recording& recording_;
+  const Facts& facts_;
   causal::Execution execution_;
   std::map<ThreadId, uint32_t> index_;
   struct Wait {
@@ -49,12 +58,14 @@ class Reader {
   Images images_;
   Turns turns_;
   Transfers transfers_;
+  Opens opens_;
+  Signals signals_;
 };
 
 /// A wait that tells of somebody's end. (One that tells of a stop has no source that the recording knows.)
 Status Reader::take_wait(StreamReader& reader, const Item& item, uint32_t index) {
   constexpr uint32_t kWait4 = 61, kWaitId = 247;
-  constexpr size_t kCode = 8, kPid = 12;  // in siginfo
+  constexpr size_t kCode = 8, kPid = 16;  // in siginfo
   if (!item.is_call() || item.result < 0) return {};
   if (item.call == kWait4 && item.result > 0) {
     waits_.push_back({static_cast<uint32_t>(item.result), {index, leaving(item.event)}});
@@ -69,14 +80,19 @@ Status Reader::take_wait(StreamReader& reader, const Item& item, uint32_t index)
   return {};
 }
 
+Status Reader::take_signal(StreamReader& reader, const Item& item, uint32_t index) {
+  if (item.op != Op::kSignal && item.op != Op::kFatal) return {};
+  ByteView info = item.op == Op::kSignal ? TRY(reader.payload(item)) : ByteView();
+  signals_.take(execution_.threads[index].id.process().number(), item.signal, info, {index, leaving(item.event)});
+  return {};
+}
+
 /// All threads of a process end with it.
-void Reader::add_waits() {
-  for (const Wait& wait : waits_) {
-    auto [first, last] = by_pid_.equal_range(wait.pid);
-    for (auto found = first; found != last; ++found) {
-      uint32_t child = found->second;
-      execution_.edges.push_back({{child, execution_.threads[child].events}, wait.at, EdgeKind::kWait});
-    }
+void Reader::add_end_of(uint32_t pid, causal::Node at, EdgeKind kind) {
+  auto [first, last] = by_pid_.equal_range(pid);
+  for (auto found = first; found != last; ++found) {
+    uint32_t child = found->second;
+    execution_.edges.push_back({{child, execution_.threads[child].events}, at, kind});
   }
 }
 
@@ -108,9 +124,12 @@ Status Reader::read(ThreadId id, uint32_t index) {
     if (item->op == Op::kStart) {
       start(*item, thread);
       by_pid_.emplace(item->pid, index);
+      signals_.add_process(id.process().number(), item->pid);
       vfork = (item->flags & format::kStartVfork) != 0 && thread.creator.event != 0;
     }
+    opens_.take(*item, index);
     TRY_STATUS(take_wait(reader, *item, index));
+    TRY_STATUS(take_signal(reader, *item, index));
     if (item->op == Op::kExec) release_creator(entering(events));
   }
   release_creator(leaving(events));
@@ -123,6 +142,8 @@ Status Reader::read(ThreadId id, uint32_t index) {
 
 }  // namespace
 
-Result<causal::Execution> read_execution(const Recording& recording) { return Reader(recording).run(); }
+Result<causal::Execution> read_execution(const Recording& recording, const Facts& facts) {
+  return Reader(recording, facts).run();
+}
 
 }  // namespace pastcone::graph

@@ -7,11 +7,12 @@
 #include "pastcone/base/ids.h"
 #include "pastcone/base/result.h"
 #include "pastcone/causal/model.h"
+#include "pastcone/graph/facts.h"
 #include "pastcone/trace/recording.h"
 
 namespace pastcone::graph {
 
 /// One pass over all event streams. An error if one is damaged.
-Result<causal::Execution> read_execution(const Recording& recording);
+Result<causal::Execution> read_execution(const Recording& recording, const Facts& facts = {});
 
 }  // namespace pastcone::graph

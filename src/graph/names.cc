@@ -21,6 +21,10 @@ std::string name_of(const Graph& graph, Node node) {
   return fmt::format("barrier {}:{}", node.thread - graph.real_threads + 1, node.event);
 }
 
+Node cause(Node event, causal::Order order) {
+  return order == causal::Order::kCausal ? before(event) : event;
+}
+
 Result<Node> find_event(const Graph& graph, EventId event) {
   auto thread = graph.find(event.thread());
   if (!thread) {

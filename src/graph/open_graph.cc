@@ -10,7 +10,7 @@ namespace pastcone::graph {
 namespace {
 
 /// Which recording it is, how much of it there is, and by which rules it is read.
-std::string key_of(const Recording& recording) {
+std::string key_of(const Recording& recording, bool with_facts) {
   ByteWriter extent;
   for (const auto& [thread, streams] : recording.threads()) {
     extent.u32(thread.process().number());
@@ -20,7 +20,8 @@ std::string key_of(const Recording& recording) {
     extent.u64(streams.operations);
     extent.u32(streams.events.last);
   }
-  return fmt::format("{} {:016x} {}", recording.manifest().id, xxh64(extent.view()), PASTCONE_GRAPH_RULES);
+  return fmt::format("{} {:016x} {}{}", recording.manifest().id, xxh64(extent.view()), PASTCONE_GRAPH_RULES,
+                     with_facts ? "" : " without facts");
 }
 
 Result<OpenedGraph> open_kept(const Path& path, ByteView key) {
@@ -36,19 +37,29 @@ Status keep(const causal::Graph& graph, const Path& path, ByteView key) {
   });
 }
 
+Result<causal::Graph> make(const Recording& recording, const Facts& facts) {
+  causal::Execution execution = TRY(read_execution(recording, facts));
+  return causal::build(std::move(execution));
+}
+
 }  // namespace
 
-Result<OpenedGraph> open_graph(const Recording& recording) {
+Result<OpenedGraph> open_graph(const Recording& recording, const FindFacts& find) {
   Path path = recording.directory() / kGraphName;
   bool on_disk = path.has_parent_path() && !recording.growing();
-  std::string key = key_of(recording);
+  std::string key = key_of(recording, static_cast<bool>(find));
   if (on_disk) {
     if (auto kept = open_kept(path, as_bytes(key))) return kept;
   }
-  causal::Execution execution = TRY(read_execution(recording));
+  Facts facts = find ? find() : Facts();
   OpenedGraph made;
-  made.graph = TRY(causal::build(std::move(execution)));
-  if (on_disk) (void)keep(made.graph, path, as_bytes(key));  // else it is made again next time
+  auto graph = make(recording, facts);
+  if (!graph && !facts.list.empty()) {
+    made.contradiction = graph.error().message;
+    graph = make(recording, {});
+  }
+  made.graph = TRY(std::move(graph));
+  if (on_disk && facts.complete && made.contradiction.empty()) (void)keep(made.graph, path, as_bytes(key));  // else it is made again next time
   return made;
 }
 

@@ -6,6 +6,7 @@
 #include "pastcone/base/files.h"
 #include "pastcone/base/result.h"
 #include "pastcone/causal/graph.h"
+#include "pastcone/graph/facts.h"
 #include "pastcone/trace/recording.h"
 
 namespace pastcone::graph {
@@ -13,9 +14,12 @@ namespace pastcone::graph {
 struct OpenedGraph {
   MappedFile file;  ///< where the graph lies, if it was there
   causal::Graph graph;
+  std::string contradiction;  ///< that facts led to: it was made without them
 };
 
 /// An error if a stream is damaged, or contradicts the others.
-Result<OpenedGraph> open_graph(const Recording& recording);
+/// `find` is asked for the facts that the streams do not tell, if the graph has to be made; without, it is
+/// made of what they tell. If there are not all it is not kept.
+Result<OpenedGraph> open_graph(const Recording& recording, const FindFacts& find = {});
 
 }  // namespace pastcone::graph

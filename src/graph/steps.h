@@ -6,10 +6,14 @@
 
 #include <cstdint>
 
+#include "pastcone/causal/model.h"
+
 namespace pastcone::graph {
 
 constexpr uint32_t entering(uint64_t event) { return static_cast<uint32_t>(2 * event - 1); }
 constexpr uint32_t leaving(uint64_t event) { return static_cast<uint32_t>(2 * event); }
+/// Entering the event that the step leaves.
+constexpr causal::Node before(causal::Node leaving) { return {leaving.thread, leaving.event - 1}; }
 /// The last event that is done by then; 0: none.
 constexpr uint64_t event_at(uint32_t step) { return step / 2; }
 constexpr bool is_entering(uint32_t step) { return step % 2 != 0; }

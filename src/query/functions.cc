@@ -28,8 +28,8 @@ class Function {
 
  protected:
   virtual bool holds(Node a, Node b) = 0;
-  bool before(Node a, Node b) { return forth_->before(a, b); }
-  bool after(Node a, Node b) { return back_->before(b, a); }
+  bool before(Node a, Node b) { return forth_->before(graph::cause(a, causal::Order::kCausal), b); }
+  bool after(Node a, Node b) { return back_->before(graph::cause(b, causal::Order::kCausal), a); }
 
  private:
   static Result<Node> find(const causal::Graph& graph, std::string_view text) {
@@ -42,7 +42,7 @@ class Function {
 
 class Before : public Function {
   using Function::Function;
-  bool holds(Node a, Node b) override { return before(a, b); }
+  bool holds(Node a, Node b) override { return a != b && before(a, b); }
 };
 
 class Concurrent : public Function {

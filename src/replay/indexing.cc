@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cstdlib>
@@ -81,6 +82,25 @@ Result<std::vector<ThreadEntries>> read_entries(const Path& directory) {
   return threads;
 }
 
+struct Index {
+  std::vector<ThreadEntries> threads;
+  std::string divergence;
+};
+
+Result<Index> index(const Recording& recording) {
+  TemporaryDirectory directory = TRY(TemporaryDirectory::create());
+  ReplayOutcome outcome =
+      TRY(replay(recording, {.show_output = false, .index_directory = directory.path().native()}));
+  if (outcome.interrupted) return fail("interrupted");
+  return Index{TRY(read_entries(directory.path())),
+               outcome.divergences.empty() ? "" : to_string(outcome.divergences.front())};
+}
+
+void keep(const std::vector<ObjectHistory>& objects, const Recording& recording) {
+  Bytes bytes = pack_objects(objects, identity_of(recording));
+  (void)write_file_atomic(index_path(recording), as_text(bytes));  // else it is made again next time
+}
+
 }  // namespace
 
 std::optional<std::vector<ObjectHistory>> known_objects(const Recording& recording) {
@@ -93,17 +113,22 @@ std::optional<std::vector<ObjectHistory>> known_objects(const Recording& recordi
 
 Result<IndexedObjects> index_objects(const Recording& recording) {
   if (auto known = known_objects(recording)) return IndexedObjects{*std::move(known), {}};
-  TemporaryDirectory directory = TRY(TemporaryDirectory::create());
-  ReplayOutcome outcome =
-      TRY(replay(recording, {.show_output = false, .index_directory = directory.path().native()}));
-  if (outcome.interrupted) return fail("interrupted");
-  IndexedObjects found{merge_entries(TRY(read_entries(directory.path()))), {}};
-  if (!outcome.divergences.empty()) {
-    found.divergence = to_string(outcome.divergences.front());
-  } else {
-    Bytes bytes = pack_objects(found.objects, identity_of(recording));
-    (void)write_file_atomic(index_path(recording), as_text(bytes));  // else it is made again next time
+  auto [entries, divergence] = TRY(index(recording));
+  IndexedObjects found{merge_entries(entries), divergence};
+  if (divergence.empty()) keep(found.objects, recording);
+  return found;
+}
+
+Result<IndexedFacts> index_facts(const Recording& recording) {
+  auto [threads, divergence] = TRY(index(recording));
+  if (divergence.empty()) keep(merge_entries(threads), recording);
+  IndexedFacts found{{}, divergence};
+  for (const ThreadEntries& thread : threads) {
+    for (const stage::IndexEntry& entry : thread.entries) {
+      if ((entry.flags & stage::kIndexFact) != 0) found.facts.push_back({thread.thread, entry});
+    }
   }
+  std::ranges::sort(found.facts, {}, [](const IndexedFacts::Fact& fact) { return fact.entry.stamp; });
   return found;
 }
 

@@ -18,6 +18,17 @@ struct IndexedObjects {
 
 Result<IndexedObjects> index_objects(const Recording& recording);
 
+/// What else such a replay tells (stage::FactKind), in its order. Not kept here.
+struct IndexedFacts {
+  struct Fact {
+    ThreadId thread;
+    stage::IndexEntry entry;
+  };
+  std::vector<Fact> facts;
+  std::string divergence;
+};
+Result<IndexedFacts> index_facts(const Recording& recording);
+
 /// As they are in objects.idx; nothing if that has to be made first.
 std::optional<std::vector<ObjectHistory>> known_objects(const Recording& recording);
 

@@ -118,6 +118,7 @@ std::vector<ObjectHistory> merge_entries(const std::vector<ThreadEntries>& threa
   std::map<Place, std::vector<Entry>> places;
   for (const ThreadEntries& thread : threads) {
     for (const IndexEntry& raw : thread.entries) {
+      if ((raw.flags & stage::kIndexFact) != 0) continue;
       Entry entry{thread.thread, &raw};
       places[place_of(entry)].push_back(entry);
     }

@@ -1,6 +1,7 @@
 // The way of every system call of the program: in through entry.S, out the same way.
 #include "async.h"
 #include "call.h"
+#include "facts.h"
 #include "handlers.h"
 #include "objects.h"
 #include "named_objects.h"
@@ -90,6 +91,7 @@ extern "C" void runtime_dispatch(Frame* frame) {
   } else {
     if (t.process->parallel) enter_call(c);
     frame->rax = (u64)run(c);
+    if (is_indexed()) note_facts(c, (long)frame->rax);
   }
   if (!g.replay && (g.stage.header().flags & stage::kFlagListCalls)) list_call(c, (long)frame->rax);
   if (g.replay) {

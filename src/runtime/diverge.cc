@@ -1,6 +1,7 @@
 // How a replayed thread ends other than by the program's own doing: it went another way, or its log is used up.
 #include "call.h"
 #include "cores.h"
+#include "facts.h"
 #include "robust.h"
 #include "text.h"
 #include "turn.h"
@@ -132,6 +133,7 @@ void end_replayed_thread(Thread& t) {
 void end_replayed_process(Thread& t) {
   auto& header = g.stage.header();
   note_next_event(t);
+  note_all_dropped(t);
   auto& process = g.stage.process(t.process->number);
   for (u32 i = 0; i < process.thread_count; ++i) {
     auto& slot = g.stage.thread(process.first_thread + i);
@@ -162,6 +164,7 @@ void end_of_log(Thread& t) {
   tell_end();
   // The other threads may have more to do; the last one ends the process.
   if (add(t.process->threads, -1) == 1) {
+    note_all_dropped(t);
     store(g.stage.process(t.process->number).state, (u32)stage::ProcessState::kEnded);
     end_process();
   }

@@ -1,6 +1,7 @@
 // Executing a program: the runtime is executed in its place (see boot.cc), and told through a pipe what the program is and
 // what this process knows.
 #include "boot.h"
+#include "facts.h"
 #include "handlers.h"
 #include "objects.h"
 #include "loader.h"
@@ -156,8 +157,10 @@ long prepare_handoff(Call& c, const char* path, const char* name) {
   h.address_limit = {p.address_limit.soft, p.address_limit.hard, false};
   h.log = t.log;
   hand_over_lock_stream(t, h.log);
-  for (u32 i = 0; i < p.fds.size; ++i)
+  for (u32 i = 0; i < p.fds.size; ++i) {
     if (p.fds.of[i].kind != FdKind::kClosed && !p.fds.of[i].cloexec) ++h.fd_count;
+    if (p.fds.of[i].cloexec) note_dropped(p.fds.of[i]);
+  }
   bool ok = write_all(ends[1], &h, sizeof h) && write_all(ends[1], path, strlen(path) + 1) &&
             write_all(ends[1], name, strlen(name) + 1);
   for (u32 i = 0; i < p.fds.size && ok; ++i)

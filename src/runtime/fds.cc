@@ -1,6 +1,7 @@
 #include "fds.h"
 
 #include "addresses.h"
+#include "facts.h"
 #include "text.h"
 #include "thread.h"
 
@@ -49,6 +50,7 @@ void set_fd_raw(i64 fd, const Fd& entry) {
 
 void set_fd(i64 fd, const Fd& entry) {
   if (!make_room(table(), fd)) return;
+  note_dropped(table().of[fd]);
   hold(table().of[fd], -1);
   hold(entry, 1);
   table().of[fd] = entry;

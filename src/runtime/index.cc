@@ -57,6 +57,18 @@ void open_index(Thread& t) {
   for (SharedPlace& place : t.places) place = {};
 }
 
+void index_fact(Thread& t, stage::FactKind kind, u64 key, u64 number, u64 more) {
+  IndexEntry* entry = next_entry(t);
+  if (!entry) return;
+  entry->key = key;
+  entry->kind = (u32)kind;
+  entry->flags = stage::kIndexFact;
+  entry->number = number;
+  entry->caller = more;
+  entry->event = t.log.event_count;
+  finish(*entry);
+}
+
 void index_access(Thread& t, u64 address, bool shared, u64 number) {
   index_access(t, address, shared, number, number, true);
 }

@@ -1,4 +1,4 @@
-// Replay with stage::kFlagIndex: writes down who uses which object when, for `show obj`. Nothing else changes.
+// Replay with stage::kFlagIndex: writes down who uses which object when, for `show obj`, and facts (facts.h). Nothing else changes.
 #pragma once
 
 #include "thread.h"
@@ -18,6 +18,7 @@ inline bool is_indexed() { return g.replay && (g.stage.header().flags & stage::k
 /// The current thread got the object, which had been had `number` times before; while it has it, and nobody sees that yet.
 void index_access(Thread& t, u64 address, bool shared, u64 number);
 void index_access(Thread& t, u64 address, bool shared, u64 number, u64 writes, bool write, const char* name = nullptr);
+void index_fact(Thread& t, stage::FactKind kind, u64 key, u64 number = 0, u64 more = 0);
 /// Reads come together: one at a time while this exists, if there is an index.
 class IndexLock {
  public:

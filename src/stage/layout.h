@@ -91,7 +91,7 @@ struct SharedObject {
   uint32_t held, holder;
 };
 
-/// Replay with kFlagIndex: one access to an object, or its name. In a file for each thread, called PROCESS.THREAD; ends where a
+/// Replay with kFlagIndex: one access to an object, its name, or a fact. In a file for each thread, called PROCESS.THREAD; ends where a
 /// stamp is 0.
 struct IndexEntry {
   uint64_t stamp;    ///< orders all entries about one object, over all threads, but for reads between the same writes
@@ -101,7 +101,7 @@ struct IndexEntry {
   union {
     struct {
       uint64_t number;  ///< accesses before this one; 0: a new object
-      uint64_t caller;  ///< return address
+      uint64_t caller;  ///< return address; of a fact: see FactKind
       uint64_t event;   ///< events of the thread so far
       uint64_t writes;  ///< of the accesses before, how many wrote
     };
@@ -110,10 +110,25 @@ struct IndexEntry {
   uint64_t reserved;
 };
 static_assert(sizeof(IndexEntry) == 64);
-inline constexpr uint32_t kIndexWrite = 1, kIndexShared = 2, kIndexName = 4;
+inline constexpr uint32_t kIndexWrite = 1, kIndexShared = 2, kIndexName = 4, kIndexFact = 8;
 inline constexpr uint64_t kIndexWindow = 1 << 20;  ///< such a file grows by this
 
 enum class ObjectKind : uint32_t { kNone = 0, kMutex = 1, kRwLock = 2, kSemaphore = 3, kSpinLock = 4, kNamed = 5, kOnce = 6, kBarrier = 7, kCount };
+
+/// What a call did that the log does not say, since replay needs not know: what `key` is, `number`, and `caller`. An end is named by
+/// the channel that it sends on, what is received by its channel.
+enum class FactKind : uint32_t {
+  kDropped = 1,  ///< this process has one descriptor of the end less
+  kShutDown,     ///< the end sends no more
+  kEndOfFile,    ///< a receive on this channel found its end
+  kReady,        ///< poll or select said that there is something on this channel, or at this listener (with kListener)
+  kWatched,      ///< as kReady, by epoll_ctl; number: the data that goes with it, caller: the epoll descriptor
+  kPolled,       ///< epoll_wait gave this data, from the descriptor `caller`
+  kListens,      ///< the listener begins
+  kAccepted,     ///< a connection, at this listener
+  kKilled,       ///< a signal, `number`, to the process `key` as kill says it
+};
+inline constexpr uint64_t kListener = uint64_t{1} << 63;
 
 struct Header {
   uint32_t magic, version;

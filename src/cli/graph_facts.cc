@@ -1,0 +1,35 @@
+#include "pastcone/cli/graph_facts.h"
+
+#include "pastcone/cli/print_error.h"
+#include "pastcone/replay/indexing.h"
+
+namespace pastcone::cli {
+namespace {
+
+graph::Facts find_facts(const Recording& recording) {
+  graph::Facts facts;
+  if (recording.growing()) return facts;
+  auto found = replay::index_facts(recording);
+  std::string why = !found ? found.error().message : found->divergence;
+  if (!why.empty()) {
+    facts.complete = false;
+    print_error("readiness, ends of files and signals are known only as far as replay goes: " + why);
+  }
+  if (!found) return facts;
+  for (const auto& [thread, entry] : found->facts) {
+    facts.list.push_back({thread, entry.event, static_cast<graph::FactKind>(entry.kind), entry.key, entry.number, entry.caller});
+  }
+  return facts;
+}
+
+}  // namespace
+
+Result<graph::OpenedGraph> open_whole_graph(const Recording& recording) {
+  graph::OpenedGraph opened = TRY(graph::open_graph(recording, [&] { return find_facts(recording); }));
+  if (!opened.contradiction.empty()) {
+    print_error("readiness, ends of files and signals are left out, for they contradict the rest: " + opened.contradiction);
+  }
+  return opened;
+}
+
+}  // namespace pastcone::cli

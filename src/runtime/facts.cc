@@ -1,0 +1,137 @@
+#include "facts.h"
+
+#include "index.h"
+
+namespace pastcone::runtime {
+namespace {
+
+using stage::FactKind;
+
+constexpr u64 kMostPolled = 1 << 16;  // descriptors in one call
+
+/// The channel that a descriptor sends on, and the one it receives from.
+u64 sends_on(const Fd& fd) { return fd.kind == FdKind::kFifo ? u64{fd.object} * 2 : u64{fd.object} * 2 + fd.end; }
+u64 receives_from(const Fd& fd) { return fd.kind == FdKind::kFifo ? u64{fd.object} * 2 : (u64{fd.object} * 2 + fd.end) ^ 1; }
+
+/// What becomes ready with it; 0: nothing that others do.
+u64 source_of(i64 number) {
+  Fd fd = get_fd(number);
+  if (has_end(fd)) return receives_from(fd);
+  return fd.kind == FdKind::kSocket && fd.object ? stage::kListener | fd.object : 0;
+}
+
+void note_ready(Thread& t, i64 fd) {
+  if (u64 source = source_of(fd)) index_fact(t, FactKind::kReady, source);
+}
+
+void note_polled(Call& c) {
+  struct { i32 fd; u16 events, ready; } each;
+  constexpr u16 kReadable = 0x1 | 0x10 | 0x40 | 0x2000;  // POLLIN, POLLHUP, POLLRDNORM, POLLRDHUP
+  for (u64 i = 0; i < min(c.a[1], kMostPolled); ++i)
+    if (read_memory(each, c.a[0] + i * sizeof each) && each.ready & kReadable) note_ready(c.t, each.fd);
+}
+
+void note_selected(Call& c) {
+  u64 word;
+  for (u64 i = 0; i < min((u64)(u32)c.a[0], u64{1024}) && c.a[1]; i += 64) {
+    if (!read_memory(word, c.a[1] + i / 8)) return;
+    for (; word; word &= word - 1) note_ready(c.t, (i64)(i + (u64)__builtin_ctzll(word)));
+  }
+}
+
+struct [[gnu::packed]] EpollEvent {
+  u32 events;
+  u64 data;
+};
+
+void note_epoll(Call& c, long count) {
+  EpollEvent event;
+  constexpr u32 kReadable = 0x1 | 0x10 | 0x2000;
+  for (long i = 0; i < count; ++i)
+    if (read_memory(event, c.a[1] + (u64)i * sizeof event) && event.events & kReadable)
+      index_fact(c.t, FactKind::kPolled, 0, event.data, c.a[0]);
+}
+
+void note_watched(Call& c) {
+  constexpr u64 kDelete = 2;
+  EpollEvent event;
+  if (c.a[1] != kDelete && read_memory(event, c.a[3]))
+    index_fact(c.t, FactKind::kWatched, source_of((i32)c.a[2]), event.data, c.a[0]);
+}
+
+void note_listener(Call& c) {
+  Fd fd = get_fd(c.fd());
+  if (fd.kind != FdKind::kSocket) return;
+  if (!fd.object) {
+    fd.object = (u32)add(g.stage.header().index_stamp, 1u) + 1;  // a number that nobody has; copies of the descriptor keep it
+    set_fd_raw(c.fd(), fd);
+  }
+  index_fact(c.t, FactKind::kListens, stage::kListener | fd.object);
+}
+
+bool wants_bytes(const Call& c) {
+  struct { u64 base, length; } part;
+  u64 vector = c.a[1], count = c.a[2];
+  switch (c.number) {
+    case __NR_read: case __NR_recvfrom: return c.a[2];
+    case __NR_recvmsg: {
+      struct { u64 name; u32 name_length, pad; u64 parts, count; } message{};
+      if (!read_memory(message, c.a[1])) return false;
+      vector = message.parts;
+      count = message.count;
+      [[fallthrough]];
+    }
+    case __NR_readv:
+      for (u64 i = 0; i < min(count, u64{1024}); ++i)
+        if (read_memory(part, vector + i * sizeof part) && part.length) return true;
+      return false;
+    default: return false;
+  }
+}
+
+void note_received(Call& c, long result) {
+  Fd fd = get_fd(c.fd());
+  bool stream = fd.kind == FdKind::kConnection || fd.kind == FdKind::kFifo || fd.kind == FdKind::kSequence;
+  if (!result && stream && wants_bytes(c)) index_fact(c.t, FactKind::kEndOfFile, receives_from(fd));
+}
+
+void note_shut_down(Call& c) {
+  Fd fd = get_fd(c.fd());
+  constexpr u64 kReadSide = 0;
+  if (has_end(fd) && c.a[1] != kReadSide) index_fact(c.t, FactKind::kShutDown, sends_on(fd));
+}
+
+}  // namespace
+
+void note_facts(Call& c, long result) {
+  if (is_error(result)) return;
+  Thread& t = c.t;
+  switch (c.number) {
+    case __NR_read: case __NR_readv: case __NR_recvfrom: case __NR_recvmsg: return note_received(c, result);
+    case __NR_shutdown: return note_shut_down(c);
+    case __NR_poll: case __NR_ppoll: return note_polled(c);
+    case __NR_select: case __NR_pselect6: return note_selected(c);
+    case __NR_epoll_wait: case __NR_epoll_pwait: case __NR_epoll_pwait2: return note_epoll(c, result);
+    case __NR_epoll_ctl: return note_watched(c);
+    case __NR_listen: return note_listener(c);
+    case __NR_accept: case __NR_accept4:
+      if (u64 listener = source_of(c.fd())) index_fact(t, FactKind::kAccepted, listener);
+      return;
+    case __NR_kill: case __NR_rt_sigqueueinfo: return index_fact(t, FactKind::kKilled, (u64)(i64)(i32)c.a[0], c.a[1]);
+    case __NR_tgkill: case __NR_rt_tgsigqueueinfo: return index_fact(t, FactKind::kKilled, (u64)(i64)(i32)c.a[0], c.a[2]);
+    default: return;
+  }
+}
+
+void note_dropped(const Fd& entry) {
+  if (!is_indexed() || !has_end(entry) || entry.kind == FdKind::kDatagram) return;
+  if (entry.kind == FdKind::kFifo && !(entry.flags & kFdWritable)) return;
+  index_fact(current(), FactKind::kDropped, sends_on(entry));
+}
+
+void note_all_dropped(Thread& t) {
+  const FdTable& table = t.process->fds;
+  for (u32 i = 0; is_indexed() && i < table.size; ++i) note_dropped(table.of[i]);
+}
+
+}  // namespace pastcone::runtime
