@@ -1,5 +1,7 @@
 #include "pastcone/graph/execution.h"
 
+#include <sys/wait.h>
+
 #include <csignal>
 #include <cstring>
 
@@ -68,7 +70,13 @@ Status Reader::take_wait(StreamReader& reader, const Item& item, uint32_t index)
   constexpr size_t kCode = 8, kPid = 16;  // in siginfo
   if (!item.is_call() || item.result < 0) return {};
   if (item.call == kWait4 && item.result > 0) {
-    waits_.push_back({static_cast<uint32_t>(item.result), {index, leaving(item.event)}});
+    constexpr uint64_t kUsage = 144;  // behind the status, if that is wanted
+    int status = 0;
+    ByteView out = TRY(reader.payload(item));
+    if (out.size() == sizeof status || out.size() == sizeof status + kUsage)
+      std::memcpy(&status, out.data(), sizeof status);
+    bool ended = !WIFSTOPPED(status) && !WIFCONTINUED(status);
+    if (ended) waits_.push_back({static_cast<uint32_t>(item.result), {index, leaving(item.event)}});
   } else if (item.call == kWaitId && item.payload_length >= kPid + 4) {
     ByteView info = TRY(reader.payload(item));
     uint32_t code = 0, pid = 0;

@@ -102,6 +102,25 @@ def test_graph_commands_inconsistent(context):
     context.expect(text.startswith(f"not consistent: {send['event']} → {receive['event']} (message, channel"), text)
 
 
+def test_graph_commands_arrows(context):
+    """Each thing by which one process can wait for another is an arrow, with the right events at its ends."""
+    recording = recorded(context, "graph_arrows")
+    kinds = {}
+    for line in context.run([context.pastcone, "events", recording, "--json"]).stdout.splitlines():
+        event = json.loads(line)
+        kinds[event["event"]] = event["kind"]
+    query = "SELECT kind, from_event, to_event FROM edges WHERE causal AND from_process != to_process ORDER BY 1, to_event"
+    found = [(row["kind"], kinds[row["from_event"]], row["from_event"][:2], kinds[row["to_event"]]) for row in
+             map(json.loads, context.run([context.pastcone, "sql", recording, query, "--json"]).stdout.splitlines())]
+    expected = [("accept", "connect", "p2", "accept"), ("connect", "listen", "p1", "connect"), ("end of file", "close", "p2", "read"),
+                ("end of file", "shutdown", "p2", "read"), ("fork", "clone", "p1", "start"), ("readiness", "connect", "p2", "pselect6"),
+                ("readiness", "write", "p2", "epoll_wait"), ("readiness", "write", "p2", "poll"), ("signal", "kill", "p1", "signal"),
+                ("signal", "exit_group", "p2", "signal"), ("signal", "kill", "p2", "signal"), ("wait", "exit_group", "p2", "wait4")]
+    messages = [each for each in found if each[0] == "message"]
+    context.expect(len(messages) == 5, f"messages: {messages}")
+    context.expect(sorted(set(found) - set(messages)) == sorted(expected), f"{sorted(set(found) - set(messages))}, not {sorted(expected)}")
+
+
 def test_graph_commands_races(context):
     """Four writers into one pipe race for its reader's receives; a pipe with one writer has none."""
     recording = recorded(context, "pipe_shared_writers")
