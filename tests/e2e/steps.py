@@ -5,7 +5,7 @@ import subprocess
 import threading
 import time
 
-STEP_SECONDS = 20
+STEP_SECONDS = 60
 
 
 class Failure(Exception):
