@@ -51,9 +51,11 @@ class GraphCommands : public cli_testing::Commands {
     EXPECT_EQ(ran.status, 1);
     EXPECT_EQ(ran.out, "");
     EXPECT_NE(ran.error.find(says), std::string::npos) << ran.error;
-    // The program of this recording does not exist, so the graph is made without replaying it, which is said first.
+    // The program of this recording does not exist, so the graph is made without replaying it, which is said
+    // first.
     auto begin = ran.error.starts_with("pastcone: readiness") ? ran.error.find('\n') + 1 : 0;
-    EXPECT_EQ(std::count(ran.error.begin() + static_cast<ptrdiff_t>(begin), ran.error.end(), '\n'), 1) << ran.error;
+    EXPECT_EQ(std::count(ran.error.begin() + static_cast<ptrdiff_t>(begin), ran.error.end(), '\n'), 1)
+        << ran.error;
   }
 };
 

@@ -17,7 +17,8 @@ graph::Facts find_facts(const Recording& recording) {
   }
   if (!found) return facts;
   for (const auto& [thread, entry] : found->facts) {
-    facts.list.push_back({thread, entry.event, static_cast<graph::FactKind>(entry.kind), entry.key, entry.number, entry.caller});
+    facts.list.push_back({thread, entry.event, static_cast<graph::FactKind>(entry.kind), entry.key,
+                          entry.number, entry.caller});
   }
   return facts;
 }
@@ -27,7 +28,8 @@ graph::Facts find_facts(const Recording& recording) {
 Result<graph::OpenedGraph> open_whole_graph(const Recording& recording) {
   graph::OpenedGraph opened = TRY(graph::open_graph(recording, [&] { return find_facts(recording); }));
   if (!opened.contradiction.empty()) {
-    print_error("readiness, ends of files and signals are left out, for they contradict the rest: " + opened.contradiction);
+    print_error("readiness, ends of files and signals are left out, for they contradict the rest: " +
+                opened.contradiction);
   }
   return opened;
 }

@@ -20,6 +20,7 @@ struct Options {
   std::string rec;
   bool verify = false;
   std::string to;
+  bool demand = false;
   bool hold = false;
 };
 
@@ -52,7 +53,8 @@ std::vector<std::string> split(const std::string& text) {
 Result<int> run(const Options& options) {
   Path directory = TRY(resolve_recording(options.rec));
   Recording recording = TRY(Recording::open(directory, Check::kAsRead));
-  if (!options.to.empty()) return replay_to(recording, {split(options.to), options.hold, !options.verify});
+  if (!options.to.empty())
+    return replay_to(recording, {split(options.to), options.demand, options.hold, !options.verify});
   replay::ReplayOutcome outcome = TRY(replay::replay(recording, {.show_output = !options.verify}));
   print_divergences(outcome, options.verify);
   if (outcome.interrupted) return 128 + SIGINT;
@@ -81,6 +83,10 @@ void add_replay(Program& program) {
           .add_option("--to", options->to,
                       "only as far as these events need: p1:17, or p1:17,p3:4 for a state of several")
           ->type_name("EVENT");
+  replay
+      .add_flag("--demand", options->demand,
+                "find the way there by demand: whoever needs another asks it to come that far")
+      ->needs(to);
   replay.add_flag("--hold", options->hold, "stay there until Ctrl-C, for gdb -p")->needs(to);
 }
 

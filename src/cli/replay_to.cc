@@ -1,10 +1,11 @@
-#include "pastcone/cli/graph_facts.h"
 #include "pastcone/cli/replay_to.h"
 
 #include <csignal>
 
 #include "pastcone/causal/cut.h"
+#include "pastcone/causal/demand.h"
 #include "pastcone/causal/transit.h"
+#include "pastcone/cli/graph_facts.h"
 #include "pastcone/cli/graph_text.h"
 #include "pastcone/cli/print_error.h"
 #include "pastcone/graph/open_graph.h"
@@ -22,6 +23,22 @@ void print_standing(const std::vector<replay::Standing>& all) {
     std::string now = where.ended ? "" : fmt::format("  (now thread {})", where.thread);
     fmt::print("{}{}\n", place_text({where.last, where.entered, where.ended}), now);
   }
+}
+
+replay::Horizons horizons_of(const Graph& graph, const causal::Cut& cut) {
+  replay::Horizons horizons;
+  for (uint32_t index = 0; index < graph.real_threads; ++index) horizons[graph.thread_id(index)] = cut[index];
+  return horizons;
+}
+
+causal::Cut steps_of(const Graph& graph, const std::vector<replay::Standing>& all) {
+  causal::Cut steps(graph.real_threads);
+  for (const replay::Standing& where : all) {
+    auto thread = graph.find(where.last.thread());
+    if (thread)
+      steps[*thread] = static_cast<uint32_t>(std::min<uint64_t>(where.steps, graph.threads[*thread].events));
+  }
+  return steps;
 }
 
 }  // namespace
@@ -43,10 +60,17 @@ Result<int> replay_to(const Recording& recording, const ReplayTo& options) {
     return fail("these events are no state that could have been: {} comes before {}; leave out one of them",
                 event_of(graph, there.conflict->from), event_of(graph, there.conflict->to));
   }
-  replay::ReplayOptions how{
-      .show_output = options.show_output, .horizons = replay::Horizons{}, .hold = options.hold};
-  for (uint32_t index = 0; index < graph.real_threads; ++index) {
-    (*how.horizons)[graph.thread_id(index)] = there.cut[index];
+  replay::ReplayOptions how{.show_output = options.show_output, .hold = options.hold};
+  causal::Demand demand(graph, targets, Order::kEnforced);
+  if (options.demand) {
+    demand.advance(causal::Cut(graph.real_threads));
+    how.horizons = horizons_of(graph, demand.horizons());
+    how.further = [&](const std::vector<replay::Standing>& all) -> replay::Horizons {
+      if (!demand.advance(steps_of(graph, all))) return {};
+      return horizons_of(graph, demand.horizons());
+    };
+  } else {
+    how.horizons = horizons_of(graph, there.cut);
   }
   how.on_arrival = [&](const std::vector<replay::Standing>& all) {
     print_standing(all);

@@ -11,6 +11,7 @@ namespace pastcone::cli {
 
 struct ReplayTo {
   std::vector<std::string> events;
+  bool demand = false;  ///< find the way as it goes, instead of before
   bool hold = false;
   bool show_output = true;
 };

@@ -91,7 +91,8 @@ Status Reader::take_wait(StreamReader& reader, const Item& item, uint32_t index)
 Status Reader::take_signal(StreamReader& reader, const Item& item, uint32_t index) {
   if (item.op != Op::kSignal && item.op != Op::kFatal) return {};
   ByteView info = item.op == Op::kSignal ? TRY(reader.payload(item)) : ByteView();
-  signals_.take(execution_.threads[index].id.process().number(), item.signal, info, {index, leaving(item.event)});
+  signals_.take(execution_.threads[index].id.process().number(), item.signal, info,
+                {index, leaving(item.event)});
   return {};
 }
 

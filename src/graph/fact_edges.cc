@@ -46,10 +46,10 @@ class FactEdges {
     uint64_t begin, end;
   };
   struct Channel {
-    std::vector<Transfer> sends;                       ///< by position
+    std::vector<Transfer> sends;                        ///< by position
     std::map<uint32_t, std::vector<Receive>> receives;  ///< by thread, in its order
-    std::map<uint32_t, Node> dropped;                  ///< the last time, by process
-    Node shut_down;                                    ///< event 0: never
+    std::map<uint32_t, Node> dropped;                   ///< the last time, by process
+    Node shut_down;                                     ///< event 0: never
   };
 
   void read_transfers();
@@ -68,12 +68,13 @@ class FactEdges {
   const std::map<ThreadId, uint32_t>& thread_of_;
   causal::Execution& execution_;
   std::map<uint64_t, Channel> channels_;
-  std::map<Node, uint64_t> ends_;                    ///< where an end of file was found, of which channel
-  std::vector<std::pair<Node, uint64_t>> ready_;     ///< who was told, of what
-  std::map<Node, uint64_t> accepts_;                 ///< at which listener
+  std::map<Node, uint64_t> ends_;                     ///< where an end of file was found, of which channel
+  std::vector<std::pair<Node, uint64_t>> ready_;      ///< who was told, of what
+  std::map<Node, uint64_t> accepts_;                  ///< at which listener
   std::map<uint64_t, std::set<uint32_t>> acceptors_;  ///< threads, by listener
   std::map<uint64_t, Node> listens_;
-  std::map<std::tuple<uint32_t, uint64_t, uint64_t>, uint64_t> watches_;  ///< process, descriptor, data → source
+  std::map<std::tuple<uint32_t, uint64_t, uint64_t>, uint64_t>
+      watches_;  ///< process, descriptor, data → source
 };
 
 void FactEdges::read_transfers() {
@@ -173,7 +174,8 @@ void FactEdges::add_bytes_ready(uint64_t id, Node at) {
 
 void FactEdges::add_connection_ready(uint64_t listener, Node at) {
   if (acceptors_[listener].size() != 1) return;
-  for (auto next = accepts_.upper_bound(at); next != accepts_.end() && next->first.thread == at.thread; ++next) {
+  for (auto next = accepts_.upper_bound(at); next != accepts_.end() && next->first.thread == at.thread;
+       ++next) {
     if (next->second != listener) continue;
     Node from = opens_.connector(opens_.accepted_at(next->first));
     if (from.event != 0) add_edge(before(from), at, EdgeKind::kReadiness);

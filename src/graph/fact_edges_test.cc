@@ -14,14 +14,14 @@ namespace {
 using causal::EdgeKind;
 using causal::Node;
 
-constexpr uint64_t kChannel = 12;                          // the second thread of the tests receives on it
+constexpr uint64_t kChannel = 12;  // the second thread of the tests receives on it
 constexpr uint64_t kDoor = stage::kListener | 7;
 constexpr uint32_t kConnect = 42, kAccept = 43;
 
 ThreadId process(uint32_t number) { return {ProcessId(number), 1}; }
 
-/// Processes p1 … p4 of one thread each, with places 0 … 3; a channel on which p1 sends 10 bytes in its events
-/// 3 and 4 each, and p2 receives them in its events 5 and 7.
+/// Processes p1 … p4 of one thread each, with places 0 … 3; a channel on which p1 sends 10 bytes in its
+/// events 3 and 4 each, and p2 receives them in its events 5 and 7.
 class FactEdges : public ::testing::Test {
  protected:
   FactEdges() {
@@ -34,7 +34,8 @@ class FactEdges : public ::testing::Test {
     execution_.receives = {{0, 10, 0, {1, leaving(5)}}, {10, 10, 0, {1, leaving(7)}}};
   }
 
-  void fact(uint32_t by, uint64_t event, FactKind kind, uint64_t key, uint64_t number = 0, uint64_t more = 0) {
+  void fact(uint32_t by, uint64_t event, FactKind kind, uint64_t key, uint64_t number = 0,
+            uint64_t more = 0) {
     facts_.list.push_back({process(by), event, kind, key, number, more});
   }
   void open(uint32_t by, uint64_t event, uint32_t call, uint64_t channel) {
@@ -57,7 +58,8 @@ class FactEdges : public ::testing::Test {
     return found;
   }
   static std::string name(Node node) {
-    return fmt::format("{}p{}:{}", is_entering(node.event) ? "into " : "", node.thread + 1, (node.event + 1) / 2);
+    return fmt::format("{}p{}:{}", is_entering(node.event) ? "into " : "", node.thread + 1,
+                       (node.event + 1) / 2);
   }
 
   using Names = std::vector<std::string>;
@@ -161,7 +163,8 @@ class SignalEdges : public FactEdges {
   Names edges() {
     signals_.add_edges(facts_, place_, execution_);
     Names found;
-    for (const causal::EdgeInput& edge : execution_.edges) found.push_back(name(edge.from) + " " + name(edge.to));
+    for (const causal::EdgeInput& edge : execution_.edges)
+      found.push_back(name(edge.from) + " " + name(edge.to));
     return found;
   }
   Signals signals_;

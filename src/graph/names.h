@@ -19,8 +19,8 @@ EventId event_of(const causal::Graph& graph, causal::Node node);
 /// "p3:1041"; of a hub "barrier 2:17", the 17th round of the second barrier.
 std::string name_of(const causal::Graph& graph, causal::Node node);
 
-/// From where on the event, which the step leaves, can be a cause: what it does may be seen before it is left,
-/// as when a connection is accepted while its connect still waits for the turn.
+/// From where on the event, which the step leaves, can be a cause: what it does may be seen before it is
+/// left, as when a connection is accepted while its connect still waits for the turn.
 causal::Node cause(causal::Node event, causal::Order order);
 
 /// Leaving the event. An error says what there is instead.

@@ -59,7 +59,8 @@ Result<OpenedGraph> open_graph(const Recording& recording, const FindFacts& find
     graph = make(recording, {});
   }
   made.graph = TRY(std::move(graph));
-  if (on_disk && facts.complete && made.contradiction.empty()) (void)keep(made.graph, path, as_bytes(key));  // else it is made again next time
+  if (on_disk && facts.complete && made.contradiction.empty())
+    (void)keep(made.graph, path, as_bytes(key));  // else it is made again next time
   return made;
 }
 

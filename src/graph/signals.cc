@@ -37,7 +37,9 @@ void Signals::add_edges(const Facts& facts, const std::map<ThreadId, uint32_t>& 
     auto pid = pids_.find(fact.thread.process().number());
     auto thread = thread_of.find(fact.thread);
     if (pid == pids_.end() || thread == thread_of.end()) continue;
-    kills.push_back({pid->second, static_cast<uint32_t>(fact.number), static_cast<int64_t>(fact.key),
+    kills.push_back({pid->second,
+                     static_cast<uint32_t>(fact.number),
+                     static_cast<int64_t>(fact.key),
                      {thread->second, leaving(fact.event)}});
   }
   using Way = std::tuple<uint32_t, uint32_t, uint32_t>;  // process, signal, sender

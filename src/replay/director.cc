@@ -100,6 +100,7 @@ class Director {
   void arrive(Session& session, OutputPrinter& printer, const SignalWatch& signals,
               const ReplayOptions& options, ReplayOutcome& outcome);
   void set_horizons(const Horizons& horizons);
+  bool go_further(const ReplayOptions& options);
   void look_at_reports();
   bool nobody_can_go_on(const Session& session);
   bool runs_in_circles();
@@ -225,6 +226,21 @@ void Director::set_horizons(const Horizons& horizons) {
   }
 }
 
+/// Everybody stands at his horizon; whether some have a new one now.
+bool Director::go_further(const ReplayOptions& options) {
+  if (!options.further) return false;
+  Horizons horizons = options.further(watch_.standing());
+  stage::View view = stage_.view();
+  for (uint32_t i = 0; i < layout_.threads; ++i) {
+    stage::ThreadSlot& slot = view.thread(i);
+    auto found = horizons.find(ThreadId(ProcessId(slot.process), slot.thread));
+    if (found == horizons.end()) continue;
+    record::store(slot.horizon, found->second);
+    record::bump_and_wake(slot.horizon_futex);
+  }
+  return !horizons.empty();
+}
+
 void Director::direct(Session& session, OutputPrinter& printer, const SignalWatch& signals,
                       const ReplayOptions& options, ReplayOutcome& outcome) {
   for (;;) {
@@ -242,7 +258,10 @@ void Director::direct(Session& session, OutputPrinter& printer, const SignalWatc
       return;
     }
     if (nobody_can_go_on(session)) {
-      if (horizons_ && watch_.waiting().empty()) return arrive(session, printer, signals, options, outcome);
+      if (horizons_ && watch_.waiting().empty()) {
+        if (go_further(options)) continue;
+        return arrive(session, printer, signals, options, outcome);
+      }
       said_before_ = watch_.reported();
       stuck_ = watch_.waiting();
       give_up();

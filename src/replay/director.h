@@ -27,7 +27,8 @@ struct Standing {
   EventId last;          ///< the last event it has done; 0: none
   bool entered = false;  ///< it is in the next one, as far as that goes without the others
   bool ended = false;
-  pid_t thread = 0;  ///< as the kernel has it now
+  pid_t thread = 0;    ///< as the kernel has it now
+  uint64_t steps = 0;  ///< that it has done, as horizons count them
 };
 
 /// How far a thread goes, in steps: 2e is on leaving event e, 2e + 1 on entering the one after it.
@@ -38,6 +39,8 @@ struct ReplayOptions {
   std::string index_directory = {};  ///< where each thread writes down its use of objects; empty: nowhere
   /// Everybody stops at his horizon; a thread without one does not begin. None: to the end.
   std::optional<Horizons> horizons = {};
+  /// Asked when all stand at their horizons: new ones for some, or none if this is where they were to come.
+  std::function<Horizons(const std::vector<Standing>&)> further = {};
   bool hold = false;  ///< they stay there until a signal comes
   std::function<void(const std::vector<Standing>&)> on_arrival = {};  ///< called when all stand
 };

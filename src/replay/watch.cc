@@ -44,6 +44,13 @@ bool at_its_end(const ThreadSlot& slot) {
          last_seen_here(slot);
 }
 
+/// Of one that waits. Who waits for the child of its vfork has made it.
+uint64_t steps_done(const ThreadSlot& slot) {
+  if (at_its_end(slot)) return UINT64_MAX;
+  if (in_vfork(slot)) return 2 * load(slot.event);
+  return slot.wait_position;
+}
+
 EventId event_of(const ThreadSlot& slot) {
   return EventId(ThreadId(ProcessId(slot.process), slot.thread), std::max<uint64_t>(load(slot.event), 1));
 }
@@ -60,6 +67,8 @@ bool can_go_on(const stage::View& stage, const ThreadSlot& slot) {
       uint64_t before = stage.turn_before(slot.wait_for, slot.wait_position);
       return load(group.number) == before && load(group.owner) == 0;
     }
+    case WaitKind::kHorizon:
+      return load(slot.horizon) > slot.wait_position;
     default:
       return false;
   }
@@ -182,6 +191,7 @@ std::vector<Standing> Watch::standing() const {
     where.entered = at_horizon(thread) && thread.wait_position % 2 != 0 && load(thread.event) > 1;
     where.ended = at_its_end(thread);
     where.thread = static_cast<pid_t>(load(thread.tid));
+    where.steps = steps_done(thread);
     result.push_back(where);
   }
   return result;

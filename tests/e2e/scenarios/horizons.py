@@ -38,9 +38,12 @@ def counter(place, address):
         return struct.unpack("l", memory.read(8))[0]
 
 
-def hold_at(context, recording, event):
+WAYS = ((), ("--demand",))
+
+
+def hold_at(context, recording, event, way):
     """Replays up to the event; the running step, and the places of all threads."""
-    running = context.start([context.pastcone, "replay", recording, "--to", event, "--hold", "--verify"], label=f"--to {event}")
+    running = context.start([context.pastcone, "replay", recording, "--to", event, *way, "--hold", "--verify"], label=f"--to {event}")
     running.wait_for_output(b"held")
     lines = running.output["stdout"].decode().splitlines()
     return running, [Place(line) for line in lines if PLACE.match(line)]
@@ -51,9 +54,9 @@ def release(running):
     return running.finish()
 
 
-def expect_at(context, recording, event, address, steps):
-    """The event is the last of its thread, and nobody has counted a step that lies beyond where he stands."""
-    running, places = hold_at(context, recording, event)
+def expect_at(context, recording, event, way, address, steps):
+    """The event is the last of its thread, and nobody has counted a step that lies beyond where he stands. Returns where all stand."""
+    running, places = hold_at(context, recording, event, way)
     where = {place.thread: place for place in places}
     thread, number = event.split(":")
     context.expect(thread in where and where[thread].event == int(number), f"--to {event}: {thread} is elsewhere")
@@ -65,6 +68,7 @@ def expect_at(context, recording, event, address, steps):
         context.expect(counted == expected, f"--to {event}: {place.thread}:{place.event} has counted {counted}, not {expected}")
     result = release(running)
     context.expect(b"diverged" not in result.stderr, f"--to {event}", result)
+    return {place.thread: (place.event, place.entered) for place in places}
 
 
 def test_horizons(context):
@@ -78,7 +82,8 @@ def test_horizons(context):
              for thread, list in events.items()}
     everything = [event["event"] for list in events.values() for event in list]
     for event in context.random.sample(everything, context.rounds(25, 500)):
-        expect_at(context, recording, event, address, steps)
+        before, by_demand = [expect_at(context, recording, event, way, address, steps) for way in WAYS]
+        context.expect(before == by_demand, f"--to {event}: {before}, but by demand {by_demand}")
 
 
 def test_limit_horizons_parallel(context):
@@ -105,8 +110,12 @@ def test_horizons_real(context):
         context.expect(recorded.status == 0, "record", recorded)
         everything = [event["event"] for list in events_of(context, recording).values() for event in list]
         for event in context.random.sample(everything, context.rounds(10, 250)):
-            replay = context.replay(recording, "--to", event)
-            context.expect(replay.status == 0 and f"\n{event}".encode() in b"\n" + replay.stdout, f"--to {event}", replay)
+            stand = []
+            for way in WAYS:
+                replay = context.replay(recording, "--to", event, *way)
+                context.expect(replay.status == 0 and f"\n{event}".encode() in b"\n" + replay.stdout, f"--to {event}", replay)
+                stand.append(re.sub(rb"now thread \d+", b"", replay.stdout))
+            context.expect(stand[0] == stand[1], f"--to {event}: by demand they stand elsewhere: {stand[1]}")
 
 
 def test_limit_graph_cycle(context):

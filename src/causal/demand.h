@@ -1,0 +1,38 @@
+// The way to an event by demand: nothing is known before but where the edges come from. A thread that is
+// asked to come to an event stops before each one on its way that needs others, and these are asked to come
+// that far first. All stand in the end where past_cone() says.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "pastcone/causal/cone.h"
+#include "pastcone/causal/graph.h"
+
+namespace pastcone::causal {
+
+class Demand {
+ public:
+  /// The graph must live on.
+  Demand(const Graph& graph, std::span<const Node> targets, Order order = Order::kCausal);
+
+  /// `done`: the last event of each real thread by now. Whether somebody may go further than before.
+  bool advance(std::span<const uint32_t> done);
+
+  /// How far each thread may go.
+  const Cut& horizons() const { return horizons_; }
+
+ private:
+  bool is_met(uint32_t group);
+  /// True: a hub has gone on, or somebody was asked for more.
+  bool look_at(uint32_t thread);
+
+  const Graph& graph_;
+  Kinds kinds_;
+  Cut wanted_, horizons_, done_;
+  std::vector<uint32_t> next_;  ///< of each thread, the first group whose needs are not met
+  bool asked_ = false;
+};
+
+}  // namespace pastcone::causal
