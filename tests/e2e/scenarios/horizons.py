@@ -98,24 +98,43 @@ def test_limit_horizons_parallel(context):
         context.expect_one_line(event, context.replay(context.path("serial"), "--to", event))
 
 
-def test_horizons_real(context):
-    """Random events of a shell with its children, of python with threads and vfork, of processes that write into one pipe."""
-    for number, command in enumerate(([context.program("pipe_shared_writers")],
-                                      ["bash", "-c", "seq 100 | sort -r | head -3; (exit 3); echo $?; ls / | wc -l"],
-                                      ["python3", "-c", "import subprocess, threading\n"
-                                       "t = [threading.Thread(target=lambda: subprocess.run(['true'])) for _ in range(3)]\n"
-                                       "for x in t: x.start()\nfor x in t: x.join()"])):
-        recording = context.path(f"recording{number}")
-        recorded = context.record(recording, command)
-        context.expect(recorded.status == 0, "record", recorded)
-        everything = [event["event"] for list in events_of(context, recording).values() for event in list]
-        for event in context.random.sample(everything, context.rounds(10, 250)):
-            stand = []
-            for way in WAYS:
-                replay = context.replay(recording, "--to", event, *way)
-                context.expect(replay.status == 0 and f"\n{event}".encode() in b"\n" + replay.stdout, f"--to {event}", replay)
-                stand.append(re.sub(rb"now thread \d+", b"", replay.stdout))
-            context.expect(stand[0] == stand[1], f"--to {event}: by demand they stand elsewhere: {stand[1]}")
+def expect_random(context, command):
+    """Random events of a program, both ways."""
+    recording = context.path(f"recording of {command[0].split('/')[-1]}")
+    recorded = context.record(recording, command)
+    context.expect(recorded.status == 0, "record", recorded)
+    everything = [event["event"] for list in events_of(context, recording).values() for event in list]
+    for event in context.random.sample(everything, min(len(everything), context.rounds(8, 500))):
+        stand = []
+        for way in WAYS:
+            replay = context.replay(recording, "--to", event, *way)
+            context.expect(replay.status == 0 and f"\n{event}".encode() in b"\n" + replay.stdout, f"--to {event}", replay)
+            stand.append(re.sub(rb"now thread \d+", b"", replay.stdout))
+        context.expect(stand[0] == stand[1], f"--to {event}: by demand they stand elsewhere: {stand[1]}")
+
+
+def test_horizons_shell(context):
+    """A shell with its children."""
+    expect_random(context, ["bash", "-c", "seq 100 | sort -r | head -3; (exit 3); echo $?; ls / | wc -l"])
+
+
+def test_horizons_python(context):
+    """Threads that make children by vfork."""
+    expect_random(context, ["python3", "-c", "import subprocess, threading\n"
+                            "t = [threading.Thread(target=lambda: subprocess.run(['true'])) for _ in range(3)]\n"
+                            "for x in t: x.start()\nfor x in t: x.join()"])
+
+
+def test_horizons_channels(context):
+    """Processes that write into one pipe; a server and a client that wait for each other by all means there are; one that forks."""
+    for program in ("pipe_shared_writers", "graph_arrows", "echo_server_tcp"):
+        expect_random(context, [context.program(program)])
+
+
+def test_horizons_turns(context):
+    """Threads and processes of one turn: condition variables, forks, shared memory, sockets."""
+    for program in ("thread_condvar", "thread_fork", "shared_mutex_processes", "epoll_threads"):
+        expect_random(context, [context.program(program)])
 
 
 def test_limit_graph_cycle(context):
