@@ -3,6 +3,7 @@
 #include "pastcone/causal/build.h"
 #include "pastcone/causal/flat.h"
 #include "pastcone/graph/execution.h"
+#include "pastcone/graph/ports.h"
 #include "pastcone/trace/checksum.h"
 #include "pastcone/trace/file_names.h"
 
@@ -39,6 +40,7 @@ Status keep(const causal::Graph& graph, const Path& path, ByteView key) {
 
 Result<causal::Graph> make(const Recording& recording, const Facts& facts) {
   causal::Execution execution = TRY(read_execution(recording, facts));
+  TRY_STATUS(read_ports(recording, execution));
   return causal::build(std::move(execution));
 }
 

@@ -1,0 +1,246 @@
+#include "pastcone/graph/ports.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "pastcone/graph/steps.h"
+
+namespace pastcone::graph {
+
+using causal::Execution;
+using causal::kNone;
+using causal::Node;
+using causal::Transfer;
+
+int32_t Ports::Waits::port_of(int32_t descriptor) const {
+  for (auto found = together.find(descriptor); found != together.end() && found->second != descriptor;
+       found = together.find(descriptor)) {
+    descriptor = found->second;
+  }
+  return descriptor;
+}
+
+void Ports::Waits::join(int32_t a, int32_t b) {
+  a = port_of(a);
+  together[port_of(b)] = a;
+  together[a] = a;
+}
+
+/// What came on a channel that one thread sends to and one receives from.
+struct Ports::Lane {
+  uint32_t sender = kNone, receiver = kNone;
+  bool contested = false;
+  std::vector<Transfer> sends, receives;  ///< by position
+
+  void add(std::vector<Transfer> Lane::*list, uint32_t Lane::*thread, const Transfer& transfer) {
+    contested = contested || (this->*thread != kNone && this->*thread != transfer.at.thread);
+    this->*thread = transfer.at.thread;
+    (this->*list).push_back(transfer);
+  }
+};
+
+/// Each channel that was chosen once is a lane of the port.
+void Ports::add_polled(uint32_t thread, Waits& waits, const std::vector<Lane>& lanes,
+                       Execution& execution) const {
+  std::map<int32_t, std::vector<uint32_t>> ports;
+  for (const auto& [channel, receives] : waits.chosen) {
+    for (const auto& [event, port] : receives) waits.join(receives.begin()->second, port);
+  }
+  for (uint32_t place = 0; place < lanes.size(); ++place) {
+    auto chosen = waits.chosen.find(execution.channels[place].id);
+    if (chosen == waits.chosen.end() || lanes[place].contested || lanes[place].receiver != thread) continue;
+    if (!lanes[place].sends.empty()) ports[waits.port_of(chosen->second.begin()->second)].push_back(place);
+  }
+  for (const auto& [ignored, channels] : ports) {
+    if (channels.size() < 2) continue;
+    auto port = static_cast<uint32_t>(execution.ports.size());
+    execution.ports.push_back({kPolled, 0, 0});
+    for (uint32_t place : channels) {
+      const causal::ChannelInput& channel = execution.channels[place];
+      auto take = [&](Node at, bool any) {
+        execution.takings.push_back(
+            {static_cast<uint32_t>(execution.arrivals.size()) - 1, at, kNone, uint32_t{any}});
+      };
+      if (auto opened = waits.opened.find(channel.id / 2); opened != waits.opened.end()) {
+        // Nothing can be had of it before, whenever it was sent.
+        execution.arrivals.push_back({port, place, 0, {thread, opened->second}});
+        take({thread, opened->second}, false);
+      }
+      const auto& chosen = waits.chosen.at(channel.id);
+      uint32_t last = 0;
+      size_t next = 0;
+      for (const Transfer& send : lanes[place].sends) {
+        const auto& receives = lanes[place].receives;
+        execution.arrivals.push_back({port, place, 0, send.at});
+        auto before = [&](const Transfer& receive) {
+          return channel.messages ? receive.begin < send.begin : receive.end() <= send.begin;
+        };
+        while (next < receives.size() && before(receives[next])) ++next;
+        if (next == receives.size()) continue;
+        const Transfer& receive = receives[next];
+        if (channel.messages ? receive.begin != send.begin : receive.begin > send.begin) continue;
+        take(receive.at, receive.at.event != last && chosen.contains(receive.at.event));
+        last = receive.at.event;
+      }
+    }
+  }
+}
+
+/// The nearest of the process and its ancestors that has listened; itself, if none has.
+uint32_t Ports::listener(uint32_t thread, const Execution& execution) const {
+  uint32_t own = execution.threads[thread].id.process().number();
+  for (uint32_t steps = 0; steps <= execution.threads.size(); ++steps) {
+    uint32_t process = execution.threads[thread].id.process().number();
+    if (listeners_.contains(process)) return process;
+    if (execution.threads[thread].creator.event == 0) break;
+    thread = execution.threads[thread].creator.thread;
+  }
+  return own;
+}
+
+void Ports::add_listening(Execution& execution) const {
+  struct Connection {
+    uint64_t number;
+    Node connect, accept;
+  };
+  std::map<uint32_t, std::vector<Connection>> ports;
+  for (const auto& [number, accept] : accepts_) {
+    auto connect = connects_.find(number);
+    if (connect != connects_.end())
+      ports[listener(accept.thread, execution)].push_back({number, connect->second, accept});
+  }
+  for (const auto& [ignored, connections] : ports) {
+    if (connections.size() < 2) continue;
+    auto port = static_cast<uint32_t>(execution.ports.size());
+    execution.ports.push_back({kListening, 1, 0});
+    for (const Connection& each : connections) {
+      auto arrival = static_cast<uint32_t>(execution.arrivals.size());
+      execution.arrivals.push_back({port, static_cast<uint32_t>(each.number), 0, each.connect});
+      execution.takings.push_back({arrival, each.accept, kNone, 1});
+    }
+  }
+}
+
+void Ports::finish(Execution& execution) && {
+  std::vector<bool> wanted(execution.channels.size());
+  for (uint32_t place = 0; place < wanted.size(); ++place) {
+    wanted[place] = std::ranges::any_of(
+        waits_, [&](const auto& each) { return each.second.chosen.contains(execution.channels[place].id); });
+  }
+  if (std::ranges::find(wanted, true) != wanted.end()) {
+    std::vector<Lane> lanes(execution.channels.size());
+    for (const Transfer& each : execution.sends) {
+      if (wanted[each.channel]) lanes[each.channel].add(&Lane::sends, &Lane::sender, each);
+    }
+    for (const Transfer& each : execution.receives) {
+      if (wanted[each.channel]) lanes[each.channel].add(&Lane::receives, &Lane::receiver, each);
+    }
+    for (Lane& lane : lanes) {
+      std::ranges::stable_sort(lane.sends, {}, &Transfer::begin);
+      std::ranges::stable_sort(lane.receives, {}, &Transfer::begin);
+    }
+    for (auto& [thread, waits] : waits_) add_polled(thread, waits, lanes, execution);
+  }
+  add_listening(execution);
+}
+
+namespace {
+
+constexpr uint32_t kPoll = 7, kPpoll = 271, kSelect = 23, kPselect = 270, kEpollWait = 232, kEpollPwait = 281,
+                   kEpollPwait2 = 441, kConnect = 42, kAccept = 43, kAccept4 = 288, kListen = 50;
+constexpr int32_t kAnyDescriptor = -1;  // that select or epoll_wait was asked about
+
+}  // namespace
+
+/// pollfd: i32 fd, u16 events, u16 revents.
+Status PortScan::poll(StreamReader& reader, const Item& item) {
+  constexpr size_t kEntry = 8, kEvents = 4, kFound = 6;
+  constexpr uint16_t kToRead = 0x1 | 0x2 | 0x40 | 0x80 | 0x2000;  // POLLIN, PRI, RDNORM, RDBAND, RDHUP
+  ByteView entries = TRY(reader.payload(item));
+  int64_t asked = 0, ready = 0;
+  for (size_t at = 0; at + kEntry <= entries.size(); at += kEntry) {
+    int32_t descriptor = 0;
+    uint16_t events = 0, found = 0;
+    std::memcpy(&descriptor, entries.data() + at, sizeof descriptor);
+    std::memcpy(&events, entries.data() + at + kEvents, sizeof events);
+    std::memcpy(&found, entries.data() + at + kFound, sizeof found);
+    if (descriptor < 0 || (events & kToRead) == 0) continue;
+    if (asked++ == 0) port_ = descriptor;
+    if (waits_.port_of(port_) != waits_.port_of(descriptor)) waits_.join(port_, descriptor);
+    ready += found != 0;
+  }
+  ready_ = asked > 1 ? ready : 0;
+  return {};
+}
+
+Status PortScan::wait(StreamReader& reader, const Item& item) {
+  used_.clear();
+  ready_ = 0;
+  if (item.result <= 0) return {};
+  if (item.call == kPoll || item.call == kPpoll) return poll(reader, item);
+  ready_ = item.result;
+  port_ = kAnyDescriptor;
+  return {};
+}
+
+/// Whether the last wait told of this channel, and nothing was had of it since.
+bool PortScan::chosen(uint64_t channel) {
+  if (static_cast<int64_t>(used_.size()) >= ready_) return false;
+  if (std::ranges::find(used_, channel) != used_.end()) return false;
+  used_.push_back(channel);
+  return true;
+}
+
+void PortScan::open(const Item& item, Node at) {
+  if (item.channel == 0) return;  // not between recorded processes
+  uint64_t channel = item.channel - 1;
+  waits_.opened.emplace(channel / 2, at.event);
+  if (item.call == kConnect) ports_.add_connect(channel / 2, at);
+  if (item.call != kAccept && item.call != kAccept4) return;
+  ports_.add_accept(channel / 2, at);
+  chosen(channel);  // nothing is received on the channel that it sends on
+}
+
+Status PortScan::take(StreamReader& reader, const Item& item) {
+  if (!item.is_call()) return {};
+  Node at{index_, leaving(item.event)};
+  switch (item.shape) {
+    case format::Shape::kReceive:
+    case format::Shape::kMessage:
+      if (item.result >= 0 && chosen(item.channel)) waits_.chosen[item.channel][at.event] = port_;
+      return {};
+    case format::Shape::kOpen:
+      open(item, at);
+      return {};
+    default:
+      break;
+  }
+  switch (item.call) {
+    case kPoll:
+    case kPpoll:
+    case kSelect:
+    case kPselect:
+    case kEpollWait:
+    case kEpollPwait:
+    case kEpollPwait2:
+      return wait(reader, item);
+    case kListen:
+      if (item.result == 0) ports_.add_listen(process_);
+      return {};
+    default:
+      return {};
+  }
+}
+
+Status read_ports(const Recording& recording, Execution& execution) {
+  Ports ports;
+  for (uint32_t index = 0; index < execution.threads.size(); ++index) {
+    StreamReader reader(recording, execution.threads[index].id);
+    PortScan scan(index, execution.threads[index].id, ports);
+    while (auto item = TRY(reader.next())) TRY_STATUS(scan.take(reader, *item));
+  }
+  std::move(ports).finish(execution);
+  return {};
+}
+
+}  // namespace pastcone::graph
