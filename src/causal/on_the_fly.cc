@@ -90,12 +90,47 @@ std::vector<TraceRecord> traced_on_the_fly(const Graph& graph) {
   return std::move(tracer.records);
 }
 
+namespace {
+
+uint64_t count_different(std::vector<Node> nodes) {
+  std::ranges::sort(nodes);
+  return static_cast<uint64_t>(std::ranges::unique(nodes).begin() - nodes.begin());
+}
+
+std::vector<Node> receives_of(const std::vector<TraceRecord>& records) {
+  std::vector<Node> nodes;
+  for (const TraceRecord& record : records) {
+    if (record.receive.event != 0) nodes.push_back(record.receive);
+  }
+  return nodes;
+}
+
+}  // namespace
+
 Reduction reduction(const Graph& graph, const Races& races) {
   Reduction result;
-  result.receives = graph.takings.size();
-  for (uint8_t kind : graph.kinds) result.receives += kind == static_cast<uint8_t>(EdgeKind::kMessage);
-  result.on_the_fly = graph.takings.size() + traced_on_the_fly(graph).size();
-  result.exact = races.traced().size();
+  std::vector<Node> receives, raced;
+  for (uint32_t group = 0; group < graph.group_count(); ++group) {
+    for (uint32_t edge = graph.groups[group].first_edge; edge < graph.groups[group + 1].first_edge; ++edge) {
+      if (graph.kind(edge) == EdgeKind::kMessage)
+        receives.push_back({graph.groups[group].thread, graph.groups[group].event});
+    }
+  }
+  std::vector<Node> on_the_fly = receives_of(traced_on_the_fly(graph));
+  std::ranges::sort(receives);
+  size_t by_channel = receives.size();
+  for (const TakingInput& taking : graph.takings) {
+    bool other = !std::binary_search(receives.begin(), receives.begin() + static_cast<ptrdiff_t>(by_channel),
+                                     taking.at);
+    if (taking.any_lane == 0 || !other) continue;
+    receives.push_back(taking.at);
+    on_the_fly.push_back(taking.at);
+  }
+  for (const RacyReceive& receive : races.receives()) raced.push_back(receive.at);
+  result.receives = count_different(std::move(receives));
+  result.raced = count_different(std::move(raced));
+  result.on_the_fly = count_different(std::move(on_the_fly));
+  result.exact = count_different(receives_of(races.traced()));
   return result;
 }
 

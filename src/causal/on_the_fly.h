@@ -40,8 +40,9 @@ std::vector<TraceRecord> traced_on_the_fly(const Graph& graph);
 /// What is gained by tracing only messages that race.
 struct Reduction {
   uint64_t receives = 0;    ///< of messages of recorded senders, from channels and at ports
-  uint64_t on_the_fly = 0;  ///< traced by P3's test; those at ports count as traced
-  uint64_t exact = 0;       ///< traced if exactly those that race are
+  uint64_t raced = 0;       ///< of these: could have taken another message
+  uint64_t on_the_fly = 0;  ///< to be kept in order by P3's test; connections count as such
+  uint64_t exact = 0;       ///< to be kept in order if exactly those that race are
 };
 Reduction reduction(const Graph& graph, const Races& races);
 

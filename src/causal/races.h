@@ -48,15 +48,18 @@ class Races {
   static Races find(const Graph& graph);
 
   const Contests& contests() const { return contests_; }
-  /// Those with rivals: by contest, thread and event.
+  /// Receives that take whatever comes first.
+  size_t contested() const { return list_.size(); }
+  /// Those of them with rivals: by contest, thread and event.
   const std::vector<RacyReceive>& receives() const { return receives_; }
-  /// The messages that raced for it, by their place in Contests::messages.
+  /// The messages that raced for it, by their place in Contests::messages. For all receives: rival_walk.h.
   std::vector<uint32_t> rivals(const RacyReceive& receive) const;
   /// What would have to be traced, by receiver and event: P3's files TF, one after the other.
   const std::vector<TraceRecord>& traced() const { return traced_; }
 
  private:
   friend class RaceFinder;
+  friend class RivalWalk;
 
   /// For the receives [first, last) of `list_`, a message could have been taken.
   struct Interval {

@@ -7,6 +7,7 @@
 #include "pastcone/causal/build.h"
 #include "pastcone/causal/luck.h"
 #include "pastcone/causal/on_the_fly.h"
+#include "pastcone/causal/rival_walk.h"
 #include "pastcone/causal/testing/message_program.h"
 #include "pastcone/causal/testing/random_execution.h"
 
@@ -30,6 +31,16 @@ Rivals rivals_of(const Races& races) {
     EXPECT_EQ(messages.size(), receive.rivals);
     for (uint32_t message : messages) result[receive.at].insert(races.contests().messages[message].send);
   }
+  Rivals walked;
+  RivalWalk walk(races);
+  size_t count = 0;
+  for (; const RacyReceive* receive = walk.next(); ++count) {
+    EXPECT_EQ(walk.rivals().size(), receive->rivals);
+    for (uint32_t message : walk.rivals())
+      walked[receive->at].insert(races.contests().messages[message].send);
+  }
+  EXPECT_EQ(count, races.receives().size());
+  EXPECT_EQ(walked, result);
   return result;
 }
 
@@ -174,6 +185,26 @@ TEST(Races, ReadinessHasNoOrderWithinOnePoll) {
   graph = build(std::move(later));
   ASSERT_TRUE(graph);
   EXPECT_EQ(rivals_of(Races::find(*graph)), (Rivals{{{2, 1}, {{1, 1}}}}));
+}
+
+/// A thread that waits for two channels, and receives from a third by itself.
+TEST(Races, FiguresCountReceivesOnce) {
+  Execution execution = three_threads();
+  execution.channels = {{4, false, true}, {6, false, true}, {8, false, true}};
+  execution.sends = {{0, 4, 0, {0, 1}}, {0, 4, 1, {1, 1}}, {0, 4, 2, {1, 2}}};
+  execution.receives = {{0, 4, 0, {2, 1}}, {0, 4, 1, {2, 2}}, {0, 4, 2, {2, 3}}};
+  execution.ports = {{0, 0, 0}};
+  execution.arrivals = {{0, 0, 0, {0, 1}}, {0, 1, 0, {1, 1}}};
+  execution.takings = {{0, {2, 1}, kNone, 1}, {1, {2, 2}, kNone, 1}};
+  auto graph = build(std::move(execution));
+  ASSERT_TRUE(graph);
+  Races races = Races::find(*graph);
+  Reduction found = reduction(*graph, races);
+  EXPECT_EQ(found.receives, 3u);
+  EXPECT_EQ(found.raced, 1u);
+  EXPECT_EQ(found.on_the_fly, 2u);
+  EXPECT_EQ(found.exact, 1u);
+  EXPECT_EQ(races.contested(), 2u);
 }
 
 TEST(Races, RecordsByReceiverAndBySender) {
