@@ -8,6 +8,7 @@
 #include "pastcone/cli/recordings.h"
 #include "pastcone/cli/selection.h"
 #include "pastcone/exports/dot.h"
+#include "pastcone/exports/p3.h"
 #include "pastcone/exports/perfetto.h"
 #include "pastcone/exports/shiviz.h"
 #include "pastcone/graph/open_graph.h"
@@ -18,7 +19,7 @@ namespace {
 struct Options {
   std::vector<std::string> what;  ///< [REC] [pN | pN.T]…
   std::string format, file;
-  bool linked = false;
+  bool linked = false, on_the_fly = false;
 };
 
 struct CloseFile {
@@ -30,6 +31,7 @@ Status write(const exports::Subject& subject, const Options& options, std::FILE*
   exports::Out out(file);
   if (options.format == "perfetto") return exports::write_perfetto(subject, out);
   if (options.format == "shiviz") return exports::write_shiviz(subject, out);
+  if (options.format == "p3") return exports::write_p3(subject, options.on_the_fly, out);
   return exports::write_dot(subject, options.linked, out);
 }
 
@@ -47,6 +49,7 @@ Status write_file(const exports::Subject& subject, const Options& options) {
 const char* advice(const std::string& format) {
   if (format == "perfetto") return "open it at https://ui.perfetto.dev";
   if (format == "shiviz") return "open it at https://bestchai.bitbucket.io/shiviz";
+  if (format == "p3") return "the messages that race, tabs between columns";
   return "draw it by: dot -Tsvg -O";
 }
 
@@ -74,16 +77,29 @@ Result<int> export_recording(const Options& options) {
 
 void add_export(Program& program) {
   auto options = std::make_shared<Options>();
-  CLI::App& command = program.add("export", "a recording for other tools: Perfetto, ShiViz, graphviz",
-                                  [options] { return export_recording(*options); });
+  CLI::App& command =
+      program.add("export", "a recording for other tools: Perfetto, ShiViz, graphviz, racing messages",
+                  [options] { return export_recording(*options); });
   command.add_option(
       "WHAT", options->what,
       "[REC] [pN | pN.T]…: a recording (left out, the newest), and the processes or threads (left out, all)");
-  command.add_option("--format", options->format, "perfetto, shiviz or dot")
+  command
+      .add_option("--format", options->format,
+                  "perfetto, shiviz, dot, or p3: what tracing only messages that race would keep")
       ->required()
-      ->check(CLI::IsMember({"perfetto", "shiviz", "dot"}));
+      ->check(CLI::IsMember({"perfetto", "shiviz", "dot", "p3"}));
   command.add_option("-o", options->file, "the file to write; left out, stdout");
   command.add_flag("--linked", options->linked, "dot: only events that have an arrow");
+  command.add_flag("--on-the-fly", options->on_the_fly,
+                   "p3: by the test that a process can do as it runs, which finds more than those that race");
+  command.footer(
+      "p3 has a line for each record, tabs between columns: file (TF and a receiver's number, CTF and a "
+      "sender's),\n"
+      "SPN SESN (sender, number of the send), RPN RESN (receiver, number of the receive; RPN -1: nobody "
+      "received\n"
+      "it), send, receive (which events these are). Threads are numbered from 0 in the order of `pastcone "
+      "ps`,\n"
+      "sends and receives from 1 in each thread.");
 }
 
 }  // namespace pastcone::cli

@@ -42,6 +42,7 @@ class GraphCommands : public cli_testing::Commands {
     add_cone(program);
     add_cut(program);
     add_hb(program);
+    add_info(program);
     add_path(program);
     add_races(program);
   }
@@ -155,13 +156,29 @@ TEST_F(GraphCommands, Races) {
   ASSERT_EQ(races["groups"].size(), 1u);
   EXPECT_EQ(races["groups"][0]["call"], "read");
   EXPECT_EQ(races["groups"][0]["program"], "/bin/three");
+  EXPECT_EQ(races["groups"][0]["channel"], 12);
   auto receive = races["groups"][0]["receives"][0];
   EXPECT_EQ(receive["receive"], "p1:5");
   EXPECT_EQ(receive["took"], "p2:2");
   EXPECT_EQ(receive["raced"], nlohmann::json::array({"p3:2"}));
+  EXPECT_EQ(
+      run({"races"}).out,
+      "1 of 2 receives at contested places could have taken another message; keeping 1 in order would be "
+      "enough\n\n"
+      "1 receive by read in /bin/three, channel 12\n"
+      "  p1:5          took that of p2:2; could have had that of p3:2\n");
+}
+
+TEST_F(GraphCommands, RacesInFigures) {
+  auto races = json({"info", "--races"})["races"];
+  EXPECT_EQ(races, (nlohmann::json{{"receives", 3}, {"raced", 1}, {"traced", 1}, {"traced_on_the_fly", 1}}));
+  EXPECT_EQ(json({"info"})["races"], nullptr);
   EXPECT_NE(
-      run({"races"}).out.find("p1:5          took that of p2:2, channel 12; could have had that of p3:2\n"),
+      run({"info", "--races"})
+          .out.find("\nraces       1 of 3 receives could have taken another message; to keep in order: 1 "
+                    "(told on the fly: 1)\n"),
       std::string::npos);
+  EXPECT_EQ(run({"info"}).out.find("\nraces"), std::string::npos);
 }
 
 TEST_F(GraphCommands, MistakesAreOneLine) {

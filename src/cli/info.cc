@@ -3,10 +3,12 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "pastcone/causal/on_the_fly.h"
 #include "pastcone/cli/program.h"
 #include "pastcone/cli/recordings.h"
 #include "pastcone/cli/statistics.h"
 #include "pastcone/cli/text.h"
+#include "pastcone/graph/open_graph.h"
 #include "pastcone/replay/indexing.h"
 #include "pastcone/trace/json.h"
 
@@ -17,7 +19,7 @@ using Json = nlohmann::ordered_json;
 
 struct Options {
   std::string rec;
-  bool json = false;
+  bool json = false, races = false;
 };
 
 /// All that is shown, in either way.
@@ -30,6 +32,7 @@ struct Info {
   Statistics statistics;
   uint64_t kept_files = 0, kept_bytes = 0;
   std::optional<std::vector<replay::ObjectHistory>> objects;  ///< if `show obj` has been here
+  std::optional<causal::Reduction> races;                     ///< if they were asked for
 
   explicit Info(const Recording& opened)
       : recording(opened),
@@ -98,6 +101,19 @@ void print_objects(const std::vector<replay::ObjectHistory>& objects) {
              table.text(terminal_width()));
 }
 
+Json races_json(const causal::Reduction& races) {
+  return {{"receives", races.receives},
+          {"raced", races.raced},
+          {"traced", races.exact},
+          {"traced_on_the_fly", races.on_the_fly}};
+}
+
+std::string races_text(const causal::Reduction& races) {
+  return fmt::format("{} of {} could have taken another message; to keep in order: {} (told on the fly: {})",
+                     count_text(races.raced), plural(races.receives, "receive", "receives"),
+                     count_text(races.exact), count_text(races.on_the_fly));
+}
+
 Json to_json(const Info& info) {
   const Manifest& manifest = info.manifest;
   const Statistics& statistics = info.statistics;
@@ -136,6 +152,7 @@ Json to_json(const Info& info) {
                    {"kept", info.kept_files},
                    {"kept_bytes", info.kept_bytes}};
   json["objects"] = info.objects ? objects_json(*info.objects) : Json();
+  json["races"] = info.races ? races_json(*info.races) : Json();
   json["damage"] = info.recording.damage();
   for (const std::string& damage : statistics.damage) json["damage"].push_back(damage);
   return json;
@@ -173,6 +190,7 @@ void print(const Info& info) {
                                plural(statistics.threads, "thread", "threads")));
   row("channels", fmt::format("{}: {} sent, {} received, not stored", count_text(statistics.channels),
                               size_text(statistics.sent), size_text(statistics.received)));
+  if (info.races) row("races", races_text(*info.races));
   row("files", fmt::format("{}, {} kept ({})", count_text(info.recording.files().entries().size()),
                            count_text(info.kept_files), size_text(info.kept_bytes)));
   print_stream("events", info.recording.stream_bytes(format::Stream::kEvents), statistics.events);
@@ -190,6 +208,10 @@ void print(const Info& info) {
 Result<int> show_info(const Options& options) {
   Recording recording = TRY(open_recording(options.rec));
   Info info(recording);
+  if (options.races) {
+    graph::OpenedGraph opened = TRY(graph::open_graph(recording));
+    info.races = causal::reduction(opened.graph, causal::Races::find(opened.graph));
+  }
   if (options.json) {
     fmt::print("{}\n", dump_json(to_json(info), 2));
   } else {
@@ -206,6 +228,8 @@ void add_info(Program& program) {
   auto options = std::make_shared<Options>();
   CLI::App& info = program.add("info", "a recording in figures", [options] { return show_info(*options); });
   info.add_option("REC", options->rec, "name or directory of a recording; left out, the newest");
+  info.add_flag("--races", options->races,
+                "how many receives could have taken another message; takes longer");
   info.add_flag("--json", options->json, "for programs");
 }
 

@@ -89,11 +89,13 @@ void add_sql(Program& program) {
   sql.add_flag("--json", options->json, "for programs: one JSON object a row and line");
   sql.add_flag("--tsv", options->tabs, "tabs between columns, as into a pipe");
   sql.footer("The tables:\n" + query::describe_tables() +
+             "races has a row for each receive and each message that it could have taken instead (rival),\n"
              "and functions hb(a, b): event a came before b, concurrent(a, b): neither came before the "
              "other. For example\n"
              "  pastcone sql \"SELECT kind, count(*) AS n FROM events WHERE process = 'p1' GROUP BY kind "
              "ORDER BY n DESC\"\n"
-             "  pastcone sql \"SELECT send, receive FROM messages WHERE hb(receive, 'p1:100')\"");
+             "  pastcone sql \"SELECT send, receive FROM messages WHERE hb(receive, 'p1:100')\"\n"
+             "  pastcone sql \"SELECT receive, took, group_concat(rival) FROM races GROUP BY receive\"");
 }
 
 }  // namespace pastcone::cli

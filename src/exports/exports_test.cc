@@ -6,6 +6,7 @@
 
 #include "pastcone/causal/build.h"
 #include "pastcone/exports/dot.h"
+#include "pastcone/exports/p3.h"
 #include "pastcone/exports/perfetto.h"
 #include "pastcone/exports/shiviz.h"
 #include "pastcone/graph/execution.h"
@@ -100,6 +101,27 @@ TEST_F(Exports, Dot) {
   EXPECT_NE(picture.find("\"p1:5\" -> \"p2:3\" [label=\"message\""), std::string::npos);
   EXPECT_NE(picture.find("\"p1:4\" -> \"p1:5\" [weight"), std::string::npos);
   EXPECT_EQ(picture.find("\"p1:2\""), std::string::npos);
+}
+
+class RacingExports : public Exports {
+ protected:
+  RacingExports() : Exports(trace_testing::two_writers()) {}
+};
+
+/// p3's second message raced for no earlier receive: it comes behind its first one.
+TEST_F(RacingExports, P3) {
+  auto exact = [](const Subject& subject, Out& out) { return write_p3(subject, false, out); };
+  auto on_the_fly = [](const Subject& subject, Out& out) { return write_p3(subject, true, out); };
+  const std::string head = "file\tSPN\tSESN\tRPN\tRESN\tsend\treceive\n";
+  EXPECT_EQ(text(exact), head + "TF0\t2\t1\t0\t2\tp3:2\tp1:6\nCTF2\t2\t1\t0\t2\tp3:2\tp1:6\n");
+  EXPECT_EQ(text(on_the_fly), text(exact));
+  subject_.wanted = {true, true, false};
+  EXPECT_EQ(text(exact), head + "TF0\t2\t1\t0\t2\tp3:2\tp1:6\n");
+}
+
+TEST_F(Exports, P3OfWhatDoesNotRaceIsEmpty) {
+  auto exact = [](const Subject& subject, Out& out) { return write_p3(subject, false, out); };
+  EXPECT_EQ(text(exact), "file\tSPN\tSESN\tRPN\tRESN\tsend\treceive\n");
 }
 
 RecordingBuilder large() {

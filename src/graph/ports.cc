@@ -232,6 +232,15 @@ Status PortScan::take(StreamReader& reader, const Item& item) {
   }
 }
 
+std::optional<uint64_t> channel_of(const causal::Graph& graph, const causal::Contests& contests,
+                                   uint32_t message) {
+  const causal::ContestMessage& found = contests.messages[message];
+  const causal::Contest& contest = contests.list[found.contest];
+  if (!contest.port) return graph.channels[contest.place].id;
+  if (graph.ports[contest.place].label != kPolled || found.lane >= graph.channels.size()) return {};
+  return graph.channels[found.lane].id;
+}
+
 Status read_ports(const Recording& recording, Execution& execution) {
   Ports ports;
   for (uint32_t index = 0; index < execution.threads.size(); ++index) {

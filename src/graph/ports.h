@@ -17,10 +17,11 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "pastcone/base/result.h"
-#include "pastcone/causal/model.h"
+#include "pastcone/causal/contests.h"
 #include "pastcone/trace/stream_reader.h"
 
 namespace pastcone::graph {
@@ -84,6 +85,10 @@ class PortScan {
   int32_t port_ = 0;            ///< a descriptor of it
   std::vector<uint64_t> used_;  ///< channels since then
 };
+
+/// The channel that a message came on, by its place in Contests::messages; none: it is a connection.
+std::optional<uint64_t> channel_of(const causal::Graph& graph, const causal::Contests& contests,
+                                   uint32_t message);
 
 /// One more pass over all event streams.
 Status read_ports(const Recording& recording, causal::Execution& execution);

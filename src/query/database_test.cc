@@ -188,8 +188,9 @@ TEST_F(Querying, Mistakes) {
                             "ATTACH 'x' AS y", "PRAGMA user_version = 1", "VACUUM INTO 'x'"}) {
     EXPECT_EQ(ask(query), "error: a recording is only read: `sql` takes SELECT, or WITH … SELECT") << query;
   }
-  EXPECT_EQ(ask("SELECT * FROM evnts"),
-            "error: no such table: evnts; there are processes, threads, events, messages, edges, objects");
+  EXPECT_EQ(
+      ask("SELECT * FROM evnts"),
+      "error: no such table: evnts; there are processes, threads, events, messages, edges, objects, races");
   EXPECT_EQ(ask("SELECT knd FROM events"),
             "error: no such column: knd; `pastcone sql --help` lists the columns");
   EXPECT_NE(ask("SELECT bh('p1:1', 'p1:2')").find("hb(a, b)"), std::string::npos);
@@ -200,6 +201,21 @@ TEST_F(Querying, Mistakes) {
   EXPECT_EQ(ask("WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3) SELECT sum(i) FROM n"),
             "6\n");
 }
+
+class QueryingRaces : public Querying {
+ protected:
+  QueryingRaces() : Querying(trace_testing::two_writers()) {}
+};
+
+TEST_F(QueryingRaces, HasARowForEachReceiveAndRival) {
+  EXPECT_EQ(ask("SELECT * FROM races"), "p1:5|p2:2|p3:2|12|12|p1|p2|p3\n");
+  EXPECT_EQ(ask("SELECT r.rival, e.kind FROM races r JOIN events e ON e.event = r.receive"), "p3:2|read\n");
+  EXPECT_EQ(ask("SELECT receiver, count(*) FROM races GROUP BY receiver"), "p1|1\n");
+  EXPECT_EQ(ask("SELECT count(*) FROM races WHERE receive = 'p1:6'"), "0\n");
+  EXPECT_EQ(graphs_, 1);
+}
+
+TEST_F(Querying, RacesOfOneSenderAreNone) { EXPECT_EQ(ask("SELECT * FROM races"), ""); }
 
 RecordingBuilder damaged() {
   RecordingBuilder builder;

@@ -12,6 +12,11 @@ Result<const causal::Graph*> Source::graph() {
   return graph_.get();
 }
 
+Result<const causal::Races*> Source::races() {
+  if (!races_) races_ = causal::Races::find(*TRY(graph()));
+  return &*races_;
+}
+
 Result<const std::vector<ObjectSummary>*> Source::objects() {
   if (!objects_) objects_ = TRY(finders_.objects());
   return &*objects_;

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "pastcone/base/result.h"
-#include "pastcone/causal/graph.h"
+#include "pastcone/causal/races.h"
 #include "pastcone/trace/processes.h"
 #include "pastcone/trace/recording.h"
 
@@ -34,6 +34,7 @@ class Source {
   const Recording& recording() const { return recording_; }
   const ProcessTable& processes();
   Result<const causal::Graph*> graph();
+  Result<const causal::Races*> races();
   Result<const std::vector<ObjectSummary>*> objects();
   /// Events of all threads, near enough, without reading them.
   double events_about() const;
@@ -43,6 +44,7 @@ class Source {
   Finders finders_;
   std::optional<ProcessTable> processes_;
   std::shared_ptr<const causal::Graph> graph_;
+  std::optional<causal::Races> races_;
   std::optional<std::vector<ObjectSummary>> objects_;
 };
 

@@ -146,4 +146,30 @@ RecordingBuilder family() {
   return builder;
 }
 
+RecordingBuilder two_writers() {
+  constexpr uint32_t kRead = 0, kWrite = 1, kFork = 57;
+  ThreadId p1(ProcessId(1), 1), p2(ProcessId(2), 1), p3(ProcessId(3), 1);
+  StreamBuilder reader(p1), second(p2), third(p3);
+  reader.start(100, 100, EventId(), format::kStartProcess | format::kStartRoot, 1)
+      .exec({"/bin/two"})
+      .create(kFork, 101, p2)
+      .create(kFork, 102, p3)
+      .offset(0)
+      .receive(kRead, 12, 10)
+      .offset(10)
+      .receive(kRead, 12, 10)
+      .exit_group(0);
+  second.start(101, 101, EventId(p1, 3), format::kStartProcess, 2)
+      .offset(0)
+      .send(kWrite, 12, 10)
+      .exit_group(0);
+  third.start(102, 102, EventId(p1, 4), format::kStartProcess, 3)
+      .offset(10)
+      .send(kWrite, 12, 10)
+      .offset(20)
+      .send(kWrite, 12, 10)
+      .exit_group(0);
+  return RecordingBuilder().packed(reader).packed(second).packed(third);
+}
+
 }  // namespace pastcone::trace_testing

@@ -64,4 +64,8 @@ struct MemoryRecording {
 /// p1 forks p2 and makes a thread; p2 executes a program and is killed.
 RecordingBuilder family();
 
+/// p2 and p3 write into a pipe (channel 12), p2 once and p3 twice; p1 reads p2's bytes by p1:5, p3's first
+/// ones by p1:6, and the others not at all.
+RecordingBuilder two_writers();
+
 }  // namespace pastcone::trace_testing
