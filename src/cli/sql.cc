@@ -89,7 +89,7 @@ void add_sql(Program& program) {
   sql.add_flag("--json", options->json, "for programs: one JSON object a row and line");
   sql.add_flag("--tsv", options->tabs, "tabs between columns, as into a pipe");
   sql.footer("The tables:\n" + query::describe_tables() +
-             "races has a row for each receive and each message that it could have taken instead (rival),\n"
+             "(races: a row for each receive and each message that it could have taken instead)\n"
              "and functions hb(a, b): event a came before b, concurrent(a, b): neither came before the "
              "other. For example\n"
              "  pastcone sql \"SELECT kind, count(*) AS n FROM events WHERE process = 'p1' GROUP BY kind "

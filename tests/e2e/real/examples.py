@@ -7,6 +7,11 @@ def test_vote(context):
     context.exact([os.path.join(context.options.build, "examples", "vote")], status=0)
 
 
+def test_vote_in_turn(context):
+    """Its twin whose result does not."""
+    context.exact([os.path.join(context.options.build, "examples", "vote-in-turn")], stable=True, status=0)
+
+
 def test_primes(context):
     """Workers over two shared objects, as threads and as processes."""
     for kind in ("threads", "processes"):
