@@ -26,8 +26,9 @@ void Ports::Waits::join(int32_t a, int32_t b) {
   together[a] = a;
 }
 
-/// What came on a channel that one thread sends to and one receives from.
+/// What came on a channel that somebody waited for.
 struct Ports::Lane {
+  uint32_t place = 0;  ///< of the channel in the execution's
   uint32_t sender = kNone, receiver = kNone;
   bool contested = false;
   std::vector<Transfer> sends, receives;  ///< by position
@@ -40,38 +41,38 @@ struct Ports::Lane {
 };
 
 /// Each channel that was chosen once is a lane of the port.
-void Ports::add_polled(uint32_t thread, Waits& waits, const std::vector<Lane>& lanes,
+void Ports::add_polled(uint32_t thread, Waits& waits, const std::map<uint64_t, Lane>& lanes,
                        Execution& execution) const {
-  std::map<int32_t, std::vector<uint32_t>> ports;
+  std::map<int32_t, std::vector<const Lane*>> ports;
   for (const auto& [channel, receives] : waits.chosen) {
     for (const auto& [event, port] : receives) waits.join(receives.begin()->second, port);
   }
-  for (uint32_t place = 0; place < lanes.size(); ++place) {
-    auto chosen = waits.chosen.find(execution.channels[place].id);
-    if (chosen == waits.chosen.end() || lanes[place].contested || lanes[place].receiver != thread) continue;
-    if (!lanes[place].sends.empty()) ports[waits.port_of(chosen->second.begin()->second)].push_back(place);
+  for (const auto& [channel, receives] : waits.chosen) {
+    const Lane& lane = lanes.at(channel);
+    if (lane.contested || lane.receiver != thread || lane.sends.empty()) continue;
+    ports[waits.port_of(receives.begin()->second)].push_back(&lane);
   }
   for (const auto& [ignored, channels] : ports) {
     if (channels.size() < 2) continue;
     auto port = static_cast<uint32_t>(execution.ports.size());
     execution.ports.push_back({kPolled, 0, 0});
-    for (uint32_t place : channels) {
-      const causal::ChannelInput& channel = execution.channels[place];
+    for (const Lane* lane : channels) {
+      const causal::ChannelInput& channel = execution.channels[lane->place];
       auto take = [&](Node at, bool any) {
         execution.takings.push_back(
             {static_cast<uint32_t>(execution.arrivals.size()) - 1, at, kNone, uint32_t{any}});
       };
       if (auto opened = waits.opened.find(channel.id / 2); opened != waits.opened.end()) {
         // Nothing can be had of it before, whenever it was sent.
-        execution.arrivals.push_back({port, place, 0, {thread, opened->second}});
+        execution.arrivals.push_back({port, lane->place, 0, {thread, opened->second}});
         take({thread, opened->second}, false);
       }
       const auto& chosen = waits.chosen.at(channel.id);
       uint32_t last = 0;
       size_t next = 0;
-      for (const Transfer& send : lanes[place].sends) {
-        const auto& receives = lanes[place].receives;
-        execution.arrivals.push_back({port, place, 0, send.at});
+      for (const Transfer& send : lane->sends) {
+        const auto& receives = lane->receives;
+        execution.arrivals.push_back({port, lane->place, 0, send.at});
         auto before = [&](const Transfer& receive) {
           return channel.messages ? receive.begin < send.begin : receive.end() <= send.begin;
         };
@@ -122,20 +123,25 @@ void Ports::add_listening(Execution& execution) const {
 }
 
 void Ports::finish(Execution& execution) && {
-  std::vector<bool> wanted(execution.channels.size());
-  for (uint32_t place = 0; place < wanted.size(); ++place) {
-    wanted[place] = std::ranges::any_of(
-        waits_, [&](const auto& each) { return each.second.chosen.contains(execution.channels[place].id); });
+  std::map<uint64_t, Lane> lanes;
+  for (const auto& [thread, waits] : waits_) {
+    for (const auto& [channel, receives] : waits.chosen) lanes[channel];
   }
-  if (std::ranges::find(wanted, true) != wanted.end()) {
-    std::vector<Lane> lanes(execution.channels.size());
+  if (!lanes.empty()) {
+    std::vector<Lane*> wanted(execution.channels.size(), nullptr);
+    for (uint32_t place = 0; place < wanted.size(); ++place) {
+      auto lane = lanes.find(execution.channels[place].id);
+      if (lane == lanes.end()) continue;
+      wanted[place] = &lane->second;
+      lane->second.place = place;
+    }
     for (const Transfer& each : execution.sends) {
-      if (wanted[each.channel]) lanes[each.channel].add(&Lane::sends, &Lane::sender, each);
+      if (Lane* lane = wanted[each.channel]) lane->add(&Lane::sends, &Lane::sender, each);
     }
     for (const Transfer& each : execution.receives) {
-      if (wanted[each.channel]) lanes[each.channel].add(&Lane::receives, &Lane::receiver, each);
+      if (Lane* lane = wanted[each.channel]) lane->add(&Lane::receives, &Lane::receiver, each);
     }
-    for (Lane& lane : lanes) {
+    for (auto& [channel, lane] : lanes) {
       std::ranges::stable_sort(lane.sends, {}, &Transfer::begin);
       std::ranges::stable_sort(lane.receives, {}, &Transfer::begin);
     }
@@ -157,7 +163,9 @@ Status PortScan::poll(StreamReader& reader, const Item& item) {
   constexpr size_t kEntry = 8, kEvents = 4, kFound = 6;
   constexpr uint16_t kToRead = 0x1 | 0x2 | 0x40 | 0x80 | 0x2000;  // POLLIN, PRI, RDNORM, RDBAND, RDHUP
   ByteView entries = TRY(reader.payload(item));
-  int64_t asked = 0, ready = 0;
+  size_t asked = 0;
+  int64_t ready = 0;
+  bool joined = true;
   for (size_t at = 0; at + kEntry <= entries.size(); at += kEntry) {
     int32_t descriptor = 0;
     uint16_t events = 0, found = 0;
@@ -165,9 +173,21 @@ Status PortScan::poll(StreamReader& reader, const Item& item) {
     std::memcpy(&events, entries.data() + at + kEvents, sizeof events);
     std::memcpy(&found, entries.data() + at + kFound, sizeof found);
     if (descriptor < 0 || (events & kToRead) == 0) continue;
-    if (asked++ == 0) port_ = descriptor;
-    if (waits_.port_of(port_) != waits_.port_of(descriptor)) waits_.join(port_, descriptor);
+    if (asked == asked_.size()) asked_.push_back(~descriptor);
+    if (asked_[asked] != descriptor) {  // mostly they are those of the last time
+      asked_[asked] = descriptor;
+      joined = false;
+    }
+    ++asked;
     ready += found != 0;
+  }
+  if (asked == 0) return {};
+  port_ = asked_[0];
+  if (!joined || asked != asked_.size()) {
+    asked_.resize(asked);
+    for (int32_t descriptor : asked_) {
+      if (waits_.port_of(port_) != waits_.port_of(descriptor)) waits_.join(port_, descriptor);
+    }
   }
   ready_ = asked > 1 ? ready : 0;
   return {};
@@ -185,10 +205,7 @@ Status PortScan::wait(StreamReader& reader, const Item& item) {
 
 /// Whether the last wait told of this channel, and nothing was had of it since.
 bool PortScan::chosen(uint64_t channel) {
-  if (static_cast<int64_t>(used_.size()) >= ready_) return false;
-  if (std::ranges::find(used_, channel) != used_.end()) return false;
-  used_.push_back(channel);
-  return true;
+  return static_cast<int64_t>(used_.size()) < ready_ && used_.insert(channel).second;
 }
 
 void PortScan::open(const Item& item, Node at) {

@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "pastcone/base/result.h"
@@ -53,7 +54,7 @@ class Ports {
 
  private:
   struct Lane;
-  void add_polled(uint32_t thread, Waits& waits, const std::vector<Lane>& lanes,
+  void add_polled(uint32_t thread, Waits& waits, const std::map<uint64_t, Lane>& lanes,
                   causal::Execution& execution) const;
   void add_listening(causal::Execution& execution) const;
   uint32_t listener(uint32_t thread, const causal::Execution& execution) const;
@@ -83,7 +84,8 @@ class PortScan {
   Ports::Waits& waits_;
   int64_t ready_ = 0;           ///< by the last wait, if it had a choice
   int32_t port_ = 0;            ///< a descriptor of it
-  std::vector<uint64_t> used_;  ///< channels since then
+  std::set<uint64_t> used_;     ///< channels since then
+  std::vector<int32_t> asked_;  ///< descriptors that the last poll was about
 };
 
 /// The channel that a message came on, by its place in Contests::messages; none: it is a connection.

@@ -95,7 +95,7 @@ TEST_F(Waiting, ForDifferentThingsMakesDifferentPorts) {
   EXPECT_EQ(races(), "p1:5<p2:3 p1:8<p3:3");
 }
 
-TEST_F(Waiting, NeverReceivingAtAllLeavesTheOrderToTheProgram) {
+TEST_F(Waiting, NotAtAllLeavesTheOrderToTheProgram) {
   p2.send(kWrite, 4, 10);
   p3.send(kWrite, 6, 10);
   p1.receive(kRead, 4, 10).receive(kRead, 6, 10);
