@@ -103,6 +103,7 @@ Result<int> demonstrate() {
   fmt::print(
       "\nAlways the recorded one: every message arrived when it did then, without network and without luck.\n"
       "See what is in the recording: `pastcone info`, `pastcone ps`, `pastcone events`.\n"
+      "See which receives could have gone otherwise: `pastcone races`.\n"
       "Record your own program: `pastcone record -- COMMAND`.\n");
   return 0;
 }
