@@ -4,11 +4,11 @@
 #include <nlohmann/json.hpp>
 
 #include "pastcone/causal/on_the_fly.h"
+#include "pastcone/cli/graph_facts.h"
 #include "pastcone/cli/program.h"
 #include "pastcone/cli/recordings.h"
 #include "pastcone/cli/statistics.h"
 #include "pastcone/cli/text.h"
-#include "pastcone/graph/open_graph.h"
 #include "pastcone/replay/indexing.h"
 #include "pastcone/trace/json.h"
 
@@ -209,7 +209,7 @@ Result<int> show_info(const Options& options) {
   Recording recording = TRY(open_recording(options.rec));
   Info info(recording);
   if (options.races) {
-    graph::OpenedGraph opened = TRY(graph::open_graph(recording));
+    graph::OpenedGraph opened = TRY(open_whole_graph(recording));
     info.races = causal::reduction(opened.graph, causal::Races::find(opened.graph));
   }
   if (options.json) {

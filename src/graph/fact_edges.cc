@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <optional>
 #include <set>
-#include <tuple>
 
 #include "pastcone/graph/steps.h"
+#include "pastcone/graph/watches.h"
 
 namespace pastcone::graph {
 namespace {
@@ -20,10 +20,10 @@ class FactEdges {
  public:
   FactEdges(const Facts& facts, const Opens& opens, const std::map<ThreadId, uint32_t>& thread_of,
             causal::Execution& execution)
-      : opens_(opens), thread_of_(thread_of), execution_(execution) {
+      : opens_(opens), execution_(execution), watches_(thread_of, execution) {
     read_transfers();
     for (const Fact& fact : facts.list) {
-      if (auto thread = thread_of_.find(fact.thread); thread != thread_of_.end()) {
+      if (auto thread = thread_of.find(fact.thread); thread != thread_of.end()) {
         take(fact, {thread->second, leaving(fact.event)});
       }
     }
@@ -55,7 +55,6 @@ class FactEdges {
   void read_transfers();
   void take(const Fact& fact, Node at);
   bool received_at(uint64_t channel, Node at);
-  uint64_t watched(const Fact& fact) const;
   void add_end(uint64_t channel, Node at, EdgeKind kind);
   void add_bytes_ready(uint64_t channel, Node at);
   void add_connection_ready(uint64_t listener, Node at);
@@ -65,7 +64,6 @@ class FactEdges {
   }
 
   const Opens& opens_;
-  const std::map<ThreadId, uint32_t>& thread_of_;
   causal::Execution& execution_;
   std::map<uint64_t, Channel> channels_;
   std::map<Node, uint64_t> ends_;                     ///< where an end of file was found, of which channel
@@ -73,8 +71,7 @@ class FactEdges {
   std::map<Node, uint64_t> accepts_;                  ///< at which listener
   std::map<uint64_t, std::set<uint32_t>> acceptors_;  ///< threads, by listener
   std::map<uint64_t, Node> listens_;
-  std::map<std::tuple<uint32_t, uint64_t, uint64_t>, uint64_t>
-      watches_;  ///< process, descriptor, data → source
+  Watches watches_;
 };
 
 void FactEdges::read_transfers() {
@@ -106,10 +103,10 @@ void FactEdges::take(const Fact& fact, Node at) {
       ready_.emplace_back(at, fact.key);
       break;
     case FactKind::kWatched:
-      watches_[{process, fact.more, fact.number}] = fact.key;
+      watches_.add(fact);
       break;
     case FactKind::kPolled:
-      if (uint64_t source = watched(fact)) ready_.emplace_back(at, source);
+      if (uint64_t source = watches_.source(fact)) ready_.emplace_back(at, source);
       break;
     case FactKind::kListens:
       listens_.emplace(fact.key, at);
@@ -128,19 +125,6 @@ bool FactEdges::received_at(uint64_t id, Node at) {
   const auto& threads = channels_[id].receives;
   auto mine = threads.find(at.thread);
   return mine != threads.end() && std::ranges::binary_search(mine->second, at, {}, &Receive::at);
-}
-
-/// A descriptor may have been inherited.
-uint64_t FactEdges::watched(const Fact& fact) const {
-  for (ThreadId by = fact.thread;;) {
-    auto found = watches_.find({by.process().number(), fact.more, fact.number});
-    if (found != watches_.end()) return found->second;
-    auto first = thread_of_.find(ThreadId(by.process(), 1));
-    if (first == thread_of_.end()) return 0;
-    Node creator = execution_.threads[first->second].creator;
-    if (creator.event == 0) return 0;
-    by = execution_.threads[creator.thread].id;
-  }
 }
 
 /// It takes one to shut an end down, and all who have it to close it.

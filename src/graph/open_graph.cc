@@ -40,7 +40,7 @@ Status keep(const causal::Graph& graph, const Path& path, ByteView key) {
 
 Result<causal::Graph> make(const Recording& recording, const Facts& facts) {
   causal::Execution execution = TRY(read_execution(recording, facts));
-  TRY_STATUS(read_ports(recording, execution));
+  TRY_STATUS(read_ports(recording, facts, execution));
   return causal::build(std::move(execution));
 }
 

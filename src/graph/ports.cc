@@ -104,11 +104,12 @@ void Ports::add_listening(Execution& execution) const {
     uint64_t number;
     Node connect, accept;
   };
-  std::map<uint32_t, std::vector<Connection>> ports;
-  for (const auto& [number, accept] : accepts_) {
-    auto connect = connects_.find(number);
-    if (connect != connects_.end())
-      ports[listener(accept.thread, execution)].push_back({number, connect->second, accept});
+  std::map<uint64_t, std::vector<Connection>> ports;
+  for (const Accept& accept : accepts_) {
+    auto connect = connects_.find(accept.connection);
+    if (connect == connects_.end()) continue;
+    uint64_t place = accept.listener != 0 ? accept.listener : listener(accept.at.thread, execution);
+    ports[place].push_back({accept.connection, connect->second, accept.at});
   }
   for (const auto& [ignored, connections] : ports) {
     if (connections.size() < 2) continue;
@@ -154,7 +155,7 @@ namespace {
 
 constexpr uint32_t kPoll = 7, kPpoll = 271, kSelect = 23, kPselect = 270, kEpollWait = 232, kEpollPwait = 281,
                    kEpollPwait2 = 441, kConnect = 42, kAccept = 43, kAccept4 = 288, kListen = 50;
-constexpr int32_t kAnyDescriptor = -1;  // that select or epoll_wait was asked about
+constexpr int32_t kAnyDescriptor = -1;  // that select was asked about, or an epoll instance that is not known
 
 }  // namespace
 
@@ -196,15 +197,17 @@ Status PortScan::poll(StreamReader& reader, const Item& item) {
 Status PortScan::wait(StreamReader& reader, const Item& item) {
   used_.clear();
   ready_ = 0;
+  wait_ = told_.known() ? &told_.at({index_, leaving(item.event)}) : nullptr;
   if (item.result <= 0) return {};
   if (item.call == kPoll || item.call == kPpoll) return poll(reader, item);
   ready_ = item.result;
-  port_ = kAnyDescriptor;
+  port_ = wait_ != nullptr && wait_->epoll >= 0 ? kAnyDescriptor - 1 - wait_->epoll : kAnyDescriptor;
   return {};
 }
 
 /// Whether the last wait told of this channel, and nothing was had of it since.
 bool PortScan::chosen(uint64_t channel) {
+  if (wait_ != nullptr && std::ranges::find(wait_->sources, channel) == wait_->sources.end()) return false;
   return static_cast<int64_t>(used_.size()) < ready_ && used_.insert(channel).second;
 }
 
@@ -212,9 +215,10 @@ void PortScan::open(const Item& item, Node at) {
   if (item.channel == 0) return;  // not between recorded processes
   uint64_t channel = item.channel - 1;
   waits_.opened.emplace(channel / 2, at.event);
-  if (item.call == kConnect) ports_.add_connect(channel / 2, at);
+  if (item.call == kConnect)
+    ports_.add_connect(channel / 2, before(at));  // which may end later than the accept
   if (item.call != kAccept && item.call != kAccept4) return;
-  ports_.add_accept(channel / 2, at);
+  ports_.add_accept(channel / 2, at, told_.listener(at));
   chosen(channel);  // nothing is received on the channel that it sends on
 }
 
@@ -258,11 +262,12 @@ std::optional<uint64_t> channel_of(const causal::Graph& graph, const causal::Con
   return graph.channels[found.lane].id;
 }
 
-Status read_ports(const Recording& recording, Execution& execution) {
+Status read_ports(const Recording& recording, const Facts& facts, Execution& execution) {
+  Told told(facts, execution);
   Ports ports;
   for (uint32_t index = 0; index < execution.threads.size(); ++index) {
     StreamReader reader(recording, execution.threads[index].id);
-    PortScan scan(index, execution.threads[index].id, ports);
+    PortScan scan(index, execution.threads[index].id, told, ports);
     while (auto item = TRY(reader.next())) TRY_STATUS(scan.take(reader, *item));
   }
   std::move(ports).finish(execution);

@@ -6,13 +6,14 @@
 //     channel is a lane.
 //   - A listening socket, where connections come in the order in which they were made.
 //
-// The log has no descriptors: which channel a wait was about is taken from what the thread did then. If n
-// were ready, the first receives from n channels that follow are those it was told of. For poll the log says
-// how many descriptors were asked about: one is no choice; and those that were ever asked about together are
-// one port. What select and epoll_wait were asked about is not known, and taken for one port of the thread. A
-// channel belongs to it from when the thread had it. So too many receives may be flagged, where a thread
-// waits for different things at different times. Channels that several threads send to or receive from are
-// contested already, and left out; so is which of a connection and a message came first.
+// A replay tells which channels a wait told of (facts.h); the first receive from one of them that follows is
+// the one that was chosen. Without a replay it is taken from what the thread did: if n were ready, the first
+// receives from n channels. How many descriptors poll was asked about is in the log: one is no choice; and
+// those that were ever asked about together are one port. So are all that one epoll instance told of, or the
+// selects of a thread. A channel belongs to a port from when the thread had it. So too many receives may be
+// flagged, where a thread waits for different things at different times. Channels that several threads send
+// to or receive from are contested already, and left out; so is which of a connection and a message came
+// first.
 #pragma once
 
 #include <cstdint>
@@ -23,6 +24,7 @@
 
 #include "pastcone/base/result.h"
 #include "pastcone/causal/contests.h"
+#include "pastcone/graph/told.h"
 #include "pastcone/trace/stream_reader.h"
 
 namespace pastcone::graph {
@@ -46,7 +48,10 @@ class Ports {
 
   Waits& waits(uint32_t thread) { return waits_[thread]; }
   void add_connect(uint64_t connection, causal::Node at) { connects_.emplace(connection, at); }
-  void add_accept(uint64_t connection, causal::Node at) { accepts_.emplace_back(connection, at); }
+  /// `listener` 0: it is not known.
+  void add_accept(uint64_t connection, causal::Node at, uint64_t listener) {
+    accepts_.push_back({connection, at, listener});
+  }
   void add_listen(uint32_t process) { listeners_[process] = true; }
 
   /// Into `execution`, which has its threads and transfers. Uses them up.
@@ -61,15 +66,24 @@ class Ports {
 
   std::map<uint32_t, Waits> waits_;
   std::map<uint64_t, causal::Node> connects_;
-  std::vector<std::pair<uint64_t, causal::Node>> accepts_;
+  struct Accept {
+    uint64_t connection;
+    causal::Node at;
+    uint64_t listener;
+  };
+  std::vector<Accept> accepts_;
   std::map<uint32_t, bool> listeners_;  ///< processes that have listened
 };
 
 /// One thread, item by item.
 class PortScan {
  public:
-  PortScan(uint32_t index, ThreadId id, Ports& ports)
-      : index_(index), process_(id.process().number()), ports_(ports), waits_(ports.waits(index)) {}
+  PortScan(uint32_t index, ThreadId id, const Told& told, Ports& ports)
+      : index_(index),
+        process_(id.process().number()),
+        told_(told),
+        ports_(ports),
+        waits_(ports.waits(index)) {}
 
   Status take(StreamReader& reader, const Item& item);
 
@@ -80,12 +94,14 @@ class PortScan {
   void open(const Item& item, causal::Node at);
 
   uint32_t index_, process_;
+  const Told& told_;
   Ports& ports_;
   Ports::Waits& waits_;
-  int64_t ready_ = 0;           ///< by the last wait, if it had a choice
-  int32_t port_ = 0;            ///< a descriptor of it
-  std::set<uint64_t> used_;     ///< channels since then
-  std::vector<int32_t> asked_;  ///< descriptors that the last poll was about
+  const Told::Wait* wait_ = nullptr;  ///< what the last wait told, if it is known
+  int64_t ready_ = 0;                 ///< by the last wait, if it had a choice
+  int32_t port_ = 0;                  ///< a descriptor of it
+  std::set<uint64_t> used_;           ///< channels since then
+  std::vector<int32_t> asked_;        ///< descriptors that the last poll was about
 };
 
 /// The channel that a message came on, by its place in Contests::messages; none: it is a connection.
@@ -93,6 +109,6 @@ std::optional<uint64_t> channel_of(const causal::Graph& graph, const causal::Con
                                    uint32_t message);
 
 /// One more pass over all event streams.
-Status read_ports(const Recording& recording, causal::Execution& execution);
+Status read_ports(const Recording& recording, const Facts& facts, causal::Execution& execution);
 
 }  // namespace pastcone::graph

@@ -49,7 +49,7 @@ class Waiting : public ::testing::Test {
     for (StreamBuilder* stream : {&p1, &p2, &p3}) stream->exit_group(0);
     MemoryRecording made(RecordingBuilder().packed(p1).packed(p2).packed(p3));
     causal::Execution execution = read_execution(*made.recording).value();
-    EXPECT_TRUE(read_ports(*made.recording, execution));
+    EXPECT_TRUE(read_ports(*made.recording, facts, execution));
     causal::Graph graph = causal::build(std::move(execution)).value();
     causal::Races races = causal::Races::find(graph);
     std::string text;
@@ -62,6 +62,12 @@ class Waiting : public ::testing::Test {
     return text;
   }
 
+  /// What a replay has told of p1, if there was one.
+  void fact(uint64_t event, FactKind kind, uint64_t key, uint64_t number = 0, uint64_t more = 0) {
+    facts.list.push_back({first(1), event, kind, key, number, more});
+  }
+
+  Facts facts;
   StreamBuilder p1{first(1)}, p2{first(2)}, p3{first(3)};
 };
 
@@ -110,6 +116,42 @@ TEST_F(Waiting, IsOverAfterAsManyAsWereReady) {
   p1.out(kEpollWait, 1, std::string(12, 'x'));
   p1.receive(kRead, 8, 10);  // p1:8
   EXPECT_EQ(races(), "p1:5<p3:3");
+}
+
+/// The first receive is the program's own wish, and the second was chosen.
+TEST_F(Waiting, IsForWhatAReplayTells) {
+  p2.send(kWrite, 4, 10);
+  p3.send(kWrite, 6, 10).send(kWrite, 8, 10);
+  p1.out(kEpollWait, 1, std::string(12, 'x'));     // p1:4
+  p1.receive(kRead, 6, 10).receive(kRead, 4, 10);  // p1:5, p1:6
+  p1.out(kEpollWait, 1, std::string(12, 'y'));
+  p1.receive(kRead, 8, 10);
+  fact(1, FactKind::kWatched, 4, 'x', 9);
+  fact(1, FactKind::kWatched, 8, 'y', 9);
+  fact(4, FactKind::kPolled, 0, 'x', 9);
+  fact(7, FactKind::kPolled, 0, 'y', 9);
+  EXPECT_EQ(races(), "p1:6<p3:3");
+}
+
+TEST_F(Waiting, AtDifferentEpollInstancesMakesDifferentPorts) {
+  p2.send(kWrite, 4, 10);
+  p3.send(kWrite, 6, 10);
+  p1.out(kEpollWait, 1, std::string(12, 'x')).receive(kRead, 4, 10);
+  p1.out(kEpollWait, 1, std::string(12, 'x')).receive(kRead, 6, 10);
+  fact(1, FactKind::kWatched, 4, 'x', 8);
+  fact(1, FactKind::kWatched, 6, 'x', 9);
+  fact(4, FactKind::kPolled, 0, 'x', 8);
+  fact(6, FactKind::kPolled, 0, 'x', 9);
+  EXPECT_EQ(races(), "");
+}
+
+TEST_F(Waiting, ForConnectionsAtDifferentPlacesMakesDifferentPorts) {
+  p1.result(kListen, 0).result(kListen, 0).open(kAccept, 5, 7, "").open(kAccept, 7, 8, "");
+  p2.open(kConnect, 4, 0, "");
+  p3.open(kConnect, 6, 0, "");
+  fact(6, FactKind::kAccepted, stage::kListener | 1);
+  fact(7, FactKind::kAccepted, stage::kListener | 2);
+  EXPECT_EQ(races(), "");
 }
 
 TEST_F(Waiting, DoesNotTakeFromAConnectionBeforeItIsAccepted) {

@@ -1,0 +1,36 @@
+// What threads were told by those of their calls that wait for several things, and where connections came
+// from: a part of ports.h.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "pastcone/causal/model.h"
+#include "pastcone/graph/facts.h"
+
+namespace pastcone::graph {
+
+class Told {
+ public:
+  struct Wait {
+    int32_t epoll = -1;             ///< the descriptor, if that is what waited
+    std::vector<uint64_t> sources;  ///< that were ready: channels, and listeners
+  };
+
+  Told(const Facts& facts, const causal::Execution& execution);
+
+  /// A replay has told all there is.
+  bool known() const { return known_; }
+  /// What the call that the step leaves told of.
+  const Wait& at(causal::Node wait) const;
+  /// The listener where that call accepted a connection; 0: not known.
+  uint64_t listener(causal::Node accept) const;
+
+ private:
+  bool known_;
+  std::map<causal::Node, Wait> waits_;
+  std::map<causal::Node, uint64_t> accepts_;
+};
+
+}  // namespace pastcone::graph
