@@ -43,7 +43,7 @@ Result<Graph> build(Execution&& execution, const BuildOptions& options) {
   graph.arrivals = std::move(execution.arrivals);
   graph.takings = std::move(execution.takings);
   execution = {};
-  TRY_STATUS(add_index(list.take(), graph));
+  TRY_STATUS(add_index(list.take(), graph, options));
 
   uint32_t spacing =
       options.anchor_spacing != 0 ? options.anchor_spacing : default_spacing(graph.thread_count());

@@ -159,6 +159,7 @@ class LaneEdges {
 
   void add_channel(uint32_t channel) {
     if (graph_.receive_lanes.of(channel).size() < 2) return;
+    if ((graph_.channels[channel].flags & Channel::kAnyOrder) != 0) return;
     last_.clear();
     std::span<const Transfer> sends = graph_.sends_of(channel);
     bool messages = graph_.channels[channel].messages();

@@ -6,6 +6,8 @@
 namespace pastcone::causal {
 namespace {
 
+constexpr uint32_t kMostArrows = 4;  // in an error
+
 uint64_t by_event(Node node) { return uint64_t{node.thread} << 32 | node.event; }
 
 /// Puts the edges at their targets.
@@ -64,8 +66,9 @@ void find_sources(Graph& graph) {
 /// for, and goes on when that is done; who still waits at the end is part of a cycle, or behind one.
 class Ranking {
  public:
-  explicit Ranking(Graph& graph)
+  Ranking(Graph& graph, const BuildOptions& options)
       : graph_(graph),
+        options_(options),
         groups_(graph.groups.begin(), graph.groups.end()),
         next_(graph.thread_count()),
         edge_(graph.thread_count()),
@@ -84,11 +87,7 @@ class Ranking {
       go_on(thread);
     }
     for (uint32_t thread = 0; thread < graph_.thread_count(); ++thread) {
-      if (next_[thread] == graph_.first_group[thread + 1]) continue;
-      const Edge& edge = graph_.edges[edge_[thread]];
-      return fail("the edges make a cycle: {} waits for {} ({}), which comes after it",
-                  graph_.id({thread, groups_[next_[thread]].event}), graph_.id(edge.from),
-                  to_string(graph_.kind(edge_[thread])));
+      if (next_[thread] != graph_.first_group[thread + 1]) return fail_with_cycle(thread);
     }
     graph_.groups = std::move(groups_);
     return {};
@@ -127,11 +126,35 @@ class Ranking {
     groups_[group].rank = rank;
   }
 
+  /// Who waits for whom, from one of those that wait until somebody comes up again.
+  Status fail_with_cycle(uint32_t thread) const {
+    std::vector<bool> seen(graph_.thread_count(), false);
+    for (; !seen[thread]; thread = awaited(thread)) seen[thread] = true;
+    uint32_t first = thread, arrows = 0;
+    std::string text;
+    do {
+      if (arrows++ < kMostArrows) {
+        text += fmt::format("{}{} comes after {} ({})", text.empty() ? "" : ", ",
+                            name({thread, groups_[next_[thread]].event}),
+                            name(graph_.edges[edge_[thread]].from), to_string(graph_.kind(edge_[thread])));
+      }
+      thread = awaited(thread);
+    } while (thread != first);
+    if (arrows > kMostArrows) text += fmt::format(", and {} more", arrows - kMostArrows);
+    return fail("the edges make a cycle: {}", text);
+  }
+
+  uint32_t awaited(uint32_t thread) const { return graph_.edges[edge_[thread]].from.thread; }
+  std::string name(Node node) const {
+    return options_.name != nullptr ? options_.name(graph_, node) : to_string(graph_.id(node));
+  }
+
   void wake(uint32_t group) {
     for (uint32_t thread = waiter_[group]; thread != kNone; thread = waits_[thread]) ready_.push_back(thread);
   }
 
   Graph& graph_;
+  const BuildOptions& options_;
   std::vector<Group> groups_;
   std::vector<uint32_t> next_, edge_;  ///< of each thread: the group it is at, and the edge it looks at
   std::vector<uint32_t> waiter_;       ///< of each group: the first thread that waits for it
@@ -141,12 +164,12 @@ class Ranking {
 
 }  // namespace
 
-Status add_index(std::vector<RawEdge> raw, Graph& graph) {
+Status add_index(std::vector<RawEdge> raw, Graph& graph, const BuildOptions& options) {
   if (raw.size() >= kNone) return fail("the graph has more than {} edges", kNone - 1);
   make_groups(raw, graph);
   raw = {};
   find_sources(graph);
-  TRY_STATUS(Ranking(graph).run());
+  TRY_STATUS(Ranking(graph, options).run());
   graph.order = sorted_places(static_cast<uint32_t>(graph.groups.size() - 1),
                               [&](uint32_t group) { return graph.groups[group].rank; });
   return {};

@@ -46,6 +46,6 @@ Status add_transfers(Execution& execution, Graph& graph);
 /// All edges, those that are only implied too.
 Status add_edges(const Execution& execution, const Graph& graph, EdgeList& list);
 /// Fills in groups, edges, ranks, order and sources.
-Status add_index(std::vector<RawEdge> raw, Graph& graph);
+Status add_index(std::vector<RawEdge> raw, Graph& graph, const BuildOptions& options);
 
 }  // namespace pastcone::causal

@@ -124,6 +124,7 @@ bool has_gaps(std::span<const Transfer> sends, std::span<const Transfer> receive
 
 uint32_t channel_flags(const Graph& graph, uint32_t channel, const ChannelInput& input) {
   uint32_t flags = (input.messages ? Channel::kMessages : 0) | (input.queue ? Channel::kQueue : 0);
+  if (!input.in_order) flags |= Channel::kAnyOrder | Channel::kUnordered;
   for (const Lane& lane : graph.receive_lanes.of(channel)) {
     auto items = graph.receive_lanes.items.view().subspan(lane.first, lane.count);
     if (!std::ranges::is_sorted(items)) flags |= Channel::kUnordered;

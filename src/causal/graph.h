@@ -93,6 +93,7 @@ struct Channel {
   static constexpr uint32_t kMessages = 1, kQueue = 2;
   static constexpr uint32_t kUnordered = 4;  ///< some thread received a later position before an earlier one
   static constexpr uint32_t kGaps = 8;       ///< something was never received, but what is behind it was
+  static constexpr uint32_t kAnyOrder = 16;  ///< positions do not tell which receive came first
 
   uint64_t id;
   uint32_t flags;

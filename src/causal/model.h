@@ -76,8 +76,9 @@ struct ChannelInput {
   uint64_t id = 0;  ///< as the recording names it
   bool messages =
       false;  ///< a position is a message's name; a receive takes all of it, however little it asked for
-  bool queue = true;  ///< arrives when it is sent (pipe, Unix socket); false: only what one sender sends
-                      ///< stays in order
+  bool queue = true;     ///< arrives when it is sent (pipe, Unix socket); false: only what one sender sends
+                         ///< stays in order
+  bool in_order = true;  ///< received in the order of positions (no queue: each sender's); false: not known
 };
 
 /// A send or a receive. Bytes that nobody sent are bytes of the outside.

@@ -127,7 +127,7 @@ Status Reader::read(ThreadId id, uint32_t index) {
   };
   while (auto item = TRY(reader.next())) {
     turn.take(*item, turns_);
-    transfer.take(*item, turn.number());
+    transfer.take(*item, turn);
     if (!item->is_event()) continue;
     events = item->event;
     if (item->op == Op::kStart) {

@@ -3,6 +3,7 @@
 #include "pastcone/causal/build.h"
 #include "pastcone/causal/flat.h"
 #include "pastcone/graph/execution.h"
+#include "pastcone/graph/names.h"
 #include "pastcone/graph/ports.h"
 #include "pastcone/trace/checksum.h"
 #include "pastcone/trace/file_names.h"
@@ -41,7 +42,7 @@ Status keep(const causal::Graph& graph, const Path& path, ByteView key) {
 Result<causal::Graph> make(const Recording& recording, const Facts& facts) {
   causal::Execution execution = TRY(read_execution(recording, facts));
   TRY_STATUS(read_ports(recording, facts, execution));
-  return causal::build(std::move(execution));
+  return causal::build(std::move(execution), {.name = name_of});
 }
 
 }  // namespace

@@ -6,9 +6,11 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "pastcone/causal/model.h"
+#include "pastcone/graph/turns.h"
 #include "pastcone/trace/item.h"
 
 namespace pastcone::graph {
@@ -17,27 +19,26 @@ class Transfers {
  public:
   struct Use {
     causal::Node at;
-    uint64_t turn = 0;  ///< of the thread then
+    Turn turn;
     uint64_t length = 0;
     std::optional<uint64_t> position;
+    std::optional<uint64_t> went = length;  ///< of a send: so many of them; none: it failed
   };
 
   void add_send(uint64_t channel, const Use& use) { channels_[channel].sends.push_back(use); }
-  void add_receive(uint64_t channel, const Use& use, bool message) {
-    Ends& ends = channels_[channel];
-    ends.messages = ends.messages || message;
-    ends.receives.push_back(use);
-  }
+  void add_receive(uint64_t channel, const Use& use) { channels_[channel].receives.push_back(use); }
+  /// Somebody opened it by name.
+  void add_fifo(uint64_t channel) { fifos_.insert(channel); }
   /// Into `execution`. Uses them up.
   void finish(causal::Execution& execution) &&;
 
  private:
   struct Ends {
     std::vector<Use> sends, receives;
-    bool messages = false;
   };
 
   std::map<uint64_t, Ends> channels_;
+  std::set<uint64_t> fifos_;
 };
 
 /// The transfers of one thread, item by item. What a send did is known when the item after it has come.
@@ -45,8 +46,8 @@ class TransferScan {
  public:
   TransferScan(uint32_t index, Transfers& transfers) : index_(index), transfers_(transfers) {}
 
-  /// `turn`: the thread's own by now.
-  void take(const Item& item, uint64_t turn);
+  /// `turn` has taken the item.
+  void take(const Item& item, const TurnScan& turn);
   void finish() { settle(); }
 
  private:
@@ -56,6 +57,7 @@ class TransferScan {
   Transfers& transfers_;
   std::optional<uint64_t> position_;
   std::optional<Transfers::Use> sent_;
+  bool corrected_ = false;  ///< sent_; a second correction is of the whole call
   uint64_t channel_ = 0;
 };
 

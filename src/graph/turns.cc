@@ -47,6 +47,12 @@ void TurnScan::take(const Item& item, Turns& turns) {
   alone_ = true;
 }
 
+Turn TurnScan::now() const {
+  uint32_t own = thread_.process().number(), image = images_.of(thread_, event_, own);
+  if (!holding_) return {{own, image}, 0, image, false};
+  return {group_, holding_->number, image, group_.group != own};
+}
+
 /// It has given up the turn it had by `step`, and goes on from there with another.
 void TurnScan::get(const Item& item, uint32_t step, Turns& turns) {
   gave_up_ = item.number == 0;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <tuple>
 #include <vector>
 
 #include "pastcone/causal/model.h"
@@ -26,6 +27,17 @@ struct Holding {
   uint64_t number = 0;
   causal::Node from;   ///< the first step with it
   uint32_t until = 0;  ///< the step by which it is given up
+};
+
+/// Events of a group are in the order of their turns.
+struct Turn {
+  GroupId group;
+  uint64_t number = 0;  ///< 0: the process has but one thread, or had so far
+  uint32_t image = 0;   ///< of the thread's own process
+  bool joined = false;  ///< the group is not the process's own, which it had before
+
+  /// The order in one process.
+  auto order() const { return std::tuple(image, joined, number); }
 };
 
 class Turns {
@@ -71,8 +83,8 @@ class TurnScan {
   /// The last step there is.
   uint32_t last() const { return ended_ ? leaving(event_) : entering(event_ + 1); }
 
-  /// Which turn the event just taken belongs to: events of a group are ordered by this.
-  uint64_t number() const { return holding_ ? holding_->number : 0; }
+  /// The turn that the event just taken belongs to.
+  Turn now() const;
 
  private:
   void get(const Item& item, uint32_t step, Turns& turns);
