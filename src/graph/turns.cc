@@ -80,13 +80,19 @@ std::vector<causal::EdgeInput> Turns::hand_overs() && {
   for (auto& [id, holdings] : groups_) {
     std::sort(holdings.begin(), holdings.end(),
               [](const Holding& a, const Holding& b) { return a.number < b.number; });
+    // The next one waits for whoever did something with the turn last, and for those who only had it since.
+    size_t first = 0;
     for (size_t i = 1; i < holdings.size(); ++i) {
-      const Holding &before = holdings[i - 1], &next = holdings[i];
-      if (before.from.thread == next.from.thread) continue;
-      edges.push_back({{before.from.thread, before.until},
-                       next.from,
-                       causal::EdgeKind::kHandOver,
-                       static_cast<uint32_t>(id.group)});
+      if (holdings[i].passes()) continue;
+      for (size_t k = first; k < i; ++k) {
+        const Holding &before = holdings[k], &next = holdings[i];
+        if (before.from.thread == next.from.thread) continue;
+        edges.push_back({{before.from.thread, before.until},
+                         next.from,
+                         causal::EdgeKind::kHandOver,
+                         static_cast<uint32_t>(id.group)});
+      }
+      first = i;
     }
     holdings = {};
   }

@@ -27,6 +27,9 @@ struct Holding {
   uint64_t number = 0;
   causal::Node from;   ///< the first step with it
   uint32_t until = 0;  ///< the step by which it is given up
+
+  /// It was given up in the step in which it came: what was waited for had gone to another.
+  bool passes() const { return from.event > until; }
 };
 
 /// Events of a group are in the order of their turns.

@@ -55,6 +55,32 @@ TEST(TurnsOfAGroup, AreHandedOverOnEnteringAnEventOrOnLeavingOne) {
   EXPECT_EQ(edges[3].to, (Node{0, entering(5)}));
 }
 
+TEST(TurnsOfAGroup, PassThoseWhoDidNothingWithThem) {
+  Images images;
+  Turns turns;
+  // The second thread gets the turn in the middle of event 2, in vain, and once more; the third one has it in
+  // between.
+  scan(0, thread(1, 1), images, turns,
+       {event(Op::kStart, 1), event(Op::kCall, 2), turn(Op::kTurnAfter, 1, 0), turn(Op::kTurnAfter, 1, 6),
+        event(Op::kExitGroup, 3)});
+  turns.add({1, 0}, {1, {0, 1}, leaving(2)});
+  scan(1, thread(1, 2), images, turns,
+       {event(Op::kStart, 1), turn(Op::kTurn, 1, 2), turn(Op::kTurn, 1, 4), event(Op::kCall, 2),
+        event(Op::kThreadExit, 3)});
+  scan(2, thread(1, 3), images, turns,
+       {event(Op::kStart, 1), turn(Op::kTurnAfter, 1, 3), event(Op::kCall, 2), turn(Op::kTurnAfter, 1, 0),
+        turn(Op::kTurnAfter, 1, 5), turn(Op::kTurnAfter, 1, 7), event(Op::kThreadExit, 3)});
+  std::vector<std::pair<Node, Node>> found;
+  for (const auto& edge : std::move(turns).hand_overs()) found.emplace_back(edge.from, edge.to);
+  std::vector<std::pair<Node, Node>> expected{{{0, leaving(2)}, {2, entering(2)}},   // 1 → 3
+                                              {{1, entering(2)}, {2, entering(2)}},  // 2 → 3
+                                              {{2, leaving(2)}, {1, leaving(2)}},    // 3 → 4
+                                              {{1, leaving(3)}, {0, entering(3)}},   // 4 → 6
+                                              {{2, leaving(2)}, {0, entering(3)}},   // 5 → 6
+                                              {{0, leaving(3)}, {2, entering(3)}}};  // 6 → 7
+  EXPECT_EQ(found, expected);
+}
+
 TEST(TurnsOfAGroup, AreCountedAnewInAnotherProgram) {
   Images images;
   Turns turns;

@@ -160,7 +160,7 @@ long replay_send(Call& c, const Fd& fd, Buffers& buffers) {
     if (fifo) store_piece(c.t, channel, position, buffers, length);
     else if (sent > 0) store_bytes(c.t, channel, position, buffers, (u64)sent);
     if (sent > 0) buffers.skip((u64)sent);
-    take_turn_behind(c.t);
+    if (c.log().peek() != Op::kCorrect) take_turn_behind(c.t);  // else it is given up behind that
     result = corrected(c, result);
     if (result == kAgain || result <= kContinue) {
       if (result <= kContinue) done += (u64)(kContinue - result);

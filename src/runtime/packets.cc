@@ -223,7 +223,7 @@ long replay_send(Call& c, const Fd& fd, Buffers& buffers) {
     if (!position) diverge(c.t, Cause::kData, "the recording does not say where this message lies");
     long result = peek_correction(c, (long)length);
     if (!is_error(result)) store_packet(c.t, channel, position, buffers);
-    take_turn_behind(c.t);
+    if (c.log().peek() != Op::kCorrect) take_turn_behind(c.t);  // else it is given up behind that
     result = corrected(c, result);
     if (result < kTaken) result -= kTaken;
     if (result != kAgain) return result;

@@ -223,7 +223,8 @@ void end_slice(Thread& t) {
 }
 
 namespace {
-void take_turn_number(Thread& t, u32 group_number, u64 number) {
+/// `horizon`, of one that goes no further: the step at which it is; what it waits for need not come.
+void take_turn_number(Thread& t, u32 group_number, u64 number, u64 horizon = 0) {
   stage::Group& group = g.stage.group(group_number);
   if (t.process->parallel && t.has_turn && t.turn_number == number) return;  // on entering the call
   give_back_turn(t);
@@ -233,8 +234,8 @@ void take_turn_number(Thread& t, u32 group_number, u64 number) {
     add(group.members, 1u);
   }
   u64 before = t.process->parallel ? number - 1 : g.stage.turn_before(group_number, number);
-  wait_for(t, group, stage::WaitKind::kTurn, group_number, number,
-           [&] { return load(group.number) == before && swap_if(group.owner, 0u, t.tid); });
+  wait_for(t, group, horizon ? stage::WaitKind::kHorizon : stage::WaitKind::kTurn, horizon ? 0 : group_number,
+           horizon ? horizon : number, [&] { return load(group.number) == before && swap_if(group.owner, 0u, t.tid); });
   store(group.number, number);
   t.turn_number = number;
   t.has_turn = true;
@@ -248,6 +249,35 @@ void take_if_next(Thread& t, Op op) {
     if (number) take_turn_number(t, group, number);
     if (op == Op::kTurn) t.has_number = true;
     else if (t.log.at_end()) end_of_log(t);  // it gave the turn up, and never got it again
+  }
+}
+
+/// The thread gets a turn next that is not the last one of this step: it gave it up again and did nothing with it.
+bool turn_passes(Thread& t, Op op) {
+  Log& log = t.log;
+  u64 at = log.events.at;
+  u32 turns = 0;
+  while (log.peek() == op) {
+    log.read_byte();
+    log.read_varint();
+    if (log.read_varint()) ++turns;
+  }
+  bool passes = turns > (op == Op::kTurn && log.at_end() ? 0 : 1);
+  log.events.at = at;
+  return passes;
+}
+
+/// Others wait until such a turn is over, also if we are not let out of this step.
+void pass_turns(Thread& t, Op op, u64 step) {
+  if (!has_horizon()) return;
+  while (turn_passes(t, op)) {
+    t.log.read_byte();
+    u32 group = (u32)t.log.read_varint();
+    u64 number = t.log.read_varint();
+    if (!number) continue;
+    note_next_event(t);
+    take_turn_number(t, group, number, load(slot_of(t).horizon) > step ? 0 : step);
+    give_back_turn(t);
   }
 }
 
@@ -327,11 +357,13 @@ void leave_call(Thread& t) {
 }
 
 void take_recorded_turn(Thread& t) {
+  pass_turns(t, Op::kTurn, 2 * t.log.event_count + 1);
   park_on_entering(t);
   take_if_next(t, Op::kTurn);
 }
 
 void take_recorded_turn_after(Thread& t) {
+  pass_turns(t, Op::kTurnAfter, 2 * t.log.event_count);
   park_on_leaving(t);
   take_if_next(t, Op::kTurnAfter);
 }
