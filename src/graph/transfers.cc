@@ -30,7 +30,8 @@ bool opens_by_name(uint32_t call) {
   return call == SYS_open || call == SYS_openat || call == SYS_openat2 || call == SYS_creat;
 }
 
-/// Those that have no position follow each other.
+/// Those that have no position follow each other: they are of one process, before others got the end too.
+/// Who only looked at bytes has one all the same.
 void place(std::vector<Use>& uses) {
   bool several = std::any_of(uses.begin(), uses.end(),
                              [&](const Use& use) { return use.at.thread != uses[0].at.thread; });
@@ -40,8 +41,9 @@ void place(std::vector<Use>& uses) {
   }
   uint64_t next = 0;
   for (Use& use : uses) {
-    if (!use.position) use.position = next;
-    next = std::max(next, *use.position + use.length);
+    if (use.position) continue;
+    use.position = next;
+    next += use.length;
   }
 }
 

@@ -177,5 +177,23 @@ TEST_F(TransfersOf, AProgramFollowThoseOfTheOneBefore) {
   EXPECT_EQ(made.sends[2].begin, 13u);
 }
 
+TEST_F(TransfersOf, AnEndBeforeItIsSharedComeFirst) {
+  // The first process has executed a program, the other one, which it created, has not.
+  thread(1, {item(Op::kExec, 0), send(10), send(10)});
+  thread(2, {offset(20), send(5), offset(25), send(5)});
+  causal::Execution& made = finish();
+  ASSERT_EQ(made.sends.size(), 4u);
+  EXPECT_EQ(made.sends[0].at, (causal::Node{0, leaving(2)}));
+  EXPECT_EQ(made.sends[1].begin, 10u);
+}
+
+TEST_F(TransfersOf, AReceiverWhoHasLookedBeginWhereItLooked) {
+  thread(1, {receive(4), offset(4), receive(10), receive(10)});
+  causal::Execution& made = finish();
+  ASSERT_EQ(made.receives.size(), 3u);
+  EXPECT_EQ(made.receives[1].begin, 4u);
+  EXPECT_EQ(made.receives[2].begin, 4u);
+}
+
 }  // namespace
 }  // namespace pastcone::graph

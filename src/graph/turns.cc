@@ -49,8 +49,8 @@ void TurnScan::take(const Item& item, Turns& turns) {
 
 Turn TurnScan::now() const {
   uint32_t own = thread_.process().number(), image = images_.of(thread_, event_, own);
-  if (!holding_) return {{own, image}, 0, image, false};
-  return {group_, holding_->number, image, group_.group != own};
+  if (!holding_) return {{own, image}, 0, own, image};
+  return {group_, holding_->number, own, image};
 }
 
 /// It has given up the turn it had by `step`, and goes on from there with another.

@@ -35,12 +35,11 @@ struct Holding {
 /// Events of a group are in the order of their turns.
 struct Turn {
   GroupId group;
-  uint64_t number = 0;  ///< 0: the process has but one thread, or had so far
-  uint32_t image = 0;   ///< of the thread's own process
-  bool joined = false;  ///< the group is not the process's own, which it had before
+  uint64_t number = 0;              ///< 0: the process has but one thread, or had so far
+  uint32_t process = 0, image = 0;  ///< the thread's own
 
-  /// The order in one process.
-  auto order() const { return std::tuple(image, joined, number); }
+  /// The order in one process; between processes there is none. It has its own group before it joins another.
+  auto order() const { return std::tuple(process, image, group.group != process, number); }
 };
 
 class Turns {
