@@ -121,6 +121,41 @@ def test_graph_commands_arrows(context):
     context.expect(sorted(set(found) - set(messages)) == sorted(expected), f"{sorted(set(found) - set(messages))}, not {sorted(expected)}")
 
 
+def test_limit_graph_unsure(context):
+    """Who of several was told that somebody connects cannot be sure by whom; who accepts can."""
+    recording = recorded(context, "accept_herd")
+    query = ("SELECT edges.kind AS kind, count(*) AS n FROM edges JOIN events ON event = from_event "
+             "WHERE events.kind = 'connect' GROUP BY edges.kind")
+    rows = context.run([context.pastcone, "sql", recording, query, "--json"])
+    counts = {row["kind"]: row["n"] for row in map(json.loads, rows.stdout.splitlines())}
+    context.expect(counts.get("accept", 0) > 0 and "readiness" not in counts, f"{counts}", rows)
+
+
+WATCHED = """
+import os, select
+ends = [os.pipe() for _ in range(2)]
+for _, write in ends:
+    if os.fork() == 0:
+        os.write(write, b"x")
+        os._exit(0)
+epoll = select.epoll()
+for read, _ in ends:
+    epoll.register(read, select.EPOLLIN)
+    epoll.poll()
+    os.read(read, 1)
+    epoll.unregister(read)
+"""
+
+
+def test_limit_races_watched(context):
+    """Of two descriptors that are watched one after the other, the second message is said to have raced for the first receive."""
+    recording = context.path("recording")
+    result = context.record(recording, ["python3", "-c", WATCHED])
+    context.expect(result.status == 0, "record", result)
+    races = ask(context, "races", recording)
+    context.expect(races["receives"] == 1, f"{races}")
+
+
 def test_graph_commands_races(context):
     """Four writers into one pipe race for its reader's receives; a pipe with one writer has none."""
     recording = recorded(context, "pipe_shared_writers")
