@@ -45,6 +45,7 @@ void take_recorded_turn_after(Thread& t);///< replay: the same for kTurnAfter
 /// In parallel mode a thread has the turn only inside calls, and each event has a number; what is written is where that is not the
 /// one after the thread's last.
 struct Call;
+void lock_calls(Thread& t);  ///< record: what enter_call does
 void enter_call(Call& c);
 void leave_call(Thread& t);
 /// Replay: before a function of a library that makes calls while it has a lock that nobody knows of. Waits until the thread's next
