@@ -158,7 +158,7 @@ void write_exec(Log& log, const Start& start, bool first) {
 Start read_exec(Thread& t) {
   Log& log = t.log;
   park_on_entering(t);
-  if (log.at_end()) end_of_log(t);
+  if (log.at_end() || log.peek() == Op::kStop) end_of_log(t);
   if (log.read_byte() != (u8)Op::kExec) diverge(t, Cause::kFlow, "no program starts here in the recording");
   u64 size = log.read_varint();
   const char* bytes = log.read_payload(size);

@@ -74,6 +74,16 @@ def test_kill_anything(context):
         shutil.rmtree(recording, ignore_errors=True)
 
 
+def test_kill_early(context):
+    """kill -9 of the recorder while the first program is being started: what it was asked for may never have been answered."""
+    for number in range(context.rounds(10, 100)):
+        recording = context.path(f"killed{number}")
+        running = context.start_record(recording, ["sh", "-c", "true; true"])
+        time.sleep(context.random.uniform(0, 0.03))
+        kill_some(context, "recorder", running.process.pid)
+        expect_replays(context, recording, running.finish().stdout)
+
+
 def test_kill_locks(context):
     """kill -9 of threads in parallel mode that do hardly anything but take locks: of all, or of all but the recorder."""
     for number in range(context.rounds(6, 100)):
