@@ -40,6 +40,7 @@ def test_large_file(context):
         shutil.copy(path, f"{path}.copy")
         os.utime(path)
         context.expect_same("replay with another time", recorded, context.replay(recording))
+        os.chmod(path, 0o644)
         with open(path, "r+b") as file:
             file.write(b"something else")
         expect_refused(context, "replay with another file", recording, path)
