@@ -30,20 +30,25 @@ int note(Thread& t, Mutex& m, int result) {
 
 /// Record: the usual case without glibc.
 bool take_plain(Thread& t, Mutex& m) {
-  if (!m.plain() || !swap_if(m.lock, 0, 1)) return false;
+  if (!m.plain() || load(m.lock) || !swap_if(m.lock, 0, 1)) return false;
   m.owner = (i32)t.tid;
   ++m.users;
   note_acquired(t, m.state, m.address(), m.between_processes());
   return true;
 }
 
-/// Record: glibc asks the processor's clock for how long to spin, which replay does not.
-void take_adaptive(Thread& t, Mutex& m) {
-  constexpr int kSpins = 100;
-  for (int i = 0; i < kSpins; ++i) {
-    if (!load(m.lock) && swap_if(m.lock, 0, 1)) break;
+bool spin_for(Mutex& m, int spins) {
+  for (; spins; --spins) {
+    if (!load(m.lock) && swap_if(m.lock, 0, 1)) return true;
     __builtin_ia32_pause();
-    if (i + 1 < kSpins) continue;
+  }
+  return false;
+}
+
+/// Record: one that somebody has, without glibc, which would look at it once more before it sleeps, and so take it from the core of who
+/// has it; for an adaptive one it asks the processor's clock for how long to spin, which replay does not.
+void take_waiting(Thread& t, Mutex& m, int spins) {
+  if (!spin_for(m, spins)) {
     int& error = program_errno();
     int before = error;
     while (__atomic_exchange_n(&m.lock, 2, __ATOMIC_SEQ_CST))
@@ -71,8 +76,8 @@ template <typename... Arguments>
   look_for_signals(t);
   if (take_plain(t, *m)) return 0;
   if constexpr (sizeof...(Arguments) == 0)
-    if ((m->kind & Mutex::kAnyKind) == Mutex::kAdaptive) {
-      take_adaptive(t, *m);
+    if (bool adaptive = (m->kind & Mutex::kAnyKind) == Mutex::kAdaptive; adaptive || m->plain()) {
+      take_waiting(t, *m, adaptive ? 100 : 0);
       return 0;
     }
   return note(t, *m, call_original(hook, m, arguments...));
