@@ -1,5 +1,5 @@
-// The event graph of a recording: as it lies in graph.idx beside it, or read from its streams and then kept
-// there for the next time. A graph.idx that is damaged, of another recording, of less or more of this one, or
+// The event graph of a recording: as it lies in graph.idx beside it, or made of its streams and the facts that
+// a replay tells, and then kept there for the next time. A graph.idx that is damaged, of another recording, of less or more of this one, or
 // made by another build's rules is as good as none. Where it cannot be written the graph is read each time.
 #pragma once
 

@@ -124,11 +124,10 @@ bool set_stub(Thread& t, u64& from, bool may_move) {
 }
 
 /// All registers were right, but not all memory.
-void note_near_miss(AsyncState& a) {
-  const AsyncPoint::Word* word = find_difference(a.point);
-  a.near_address = word->address;
-  a.near_recorded = word->value;
-  if (!read_memory(a.near_actual, word->address)) a.near_actual = 0;
+void note_near_miss(AsyncState& a, const AsyncPoint::Word& word) {
+  a.near_address = word.address;
+  a.near_recorded = word.value;
+  if (!read_memory(a.near_actual, word.address)) a.near_actual = 0;
 }
 
 [[noreturn]] void give_up(Thread& t) {
@@ -212,13 +211,16 @@ bool on_breakpoint(Thread& t, KernelContext& context) {
   Frame now;
   to_frame(now, context);
   now.rip = at;
-  if (matches(now, a.point)) {
-    context.rip = at;
-    disarm(a);
-    divert(t, context);
-    return true;
+  if (registers_match(now, a.point)) {
+    const AsyncPoint::Word* other = find_difference(a.point);
+    if (!other) {
+      context.rip = at;
+      disarm(a);
+      divert(t, context);
+      return true;
+    }
+    note_near_miss(a, *other);
   }
-  if (registers_match(now, a.point)) note_near_miss(a);
   if (++a.misses > kMostMisses) {
     t.frame = &now;
     give_up(t);
