@@ -5,59 +5,134 @@
 
         .section .rodata
 
-# int pthread_mutex_lock(mutex), of the plain kind: free, this thread had it last, and no entry is due. While recording also one that
-# another thread had last, which the runtime then notes.
-        .globl  pastcone_fast_lock, pastcone_fast_lock_end
-pastcone_fast_lock:
-        prefetchw (%rdi)                # from another core at once as what it will be: written to
-        testl   $0xff, 16(%rdi)
-        jne     1f
-        movzbl  %gs:THREAD_COUNTS, %esi
-        test    %esi, %esi
-        je      1f
-        mov     %gs:THREAD_OPERATIONS, %rcx
-        mov     (%rcx), %r8
-        cmp     %gs:THREAD_NEXT_ENTRY, %r8
-        je      1f
-        mov     %gs:THREAD_ME, %r9d
-        cmpq    $0, %gs:THREAD_PENDING
-        jne     1f
-        cmp     $COUNTS_RECORD, %esi
-        je      2f
-        cmp     %r9d, 32(%rdi)          # in replay nobody can take it now but who had it last
-        jne     1f
-2:      xor     %eax, %eax
+# What an entry of this operation needs: skip in %rsi, its place in the chunk in %r11, that of the version last seen in %r10, and in %r9
+# whether it is this mutex's. %r8: the operation; %rcx: where operations are counted.
+        .macro  prepare_entry
+        mov     %r8, %rsi
+        mov     %rdi, %r10
+        mov     %rdi, %r9
+        sub     %gs:THREAD_LAST_ENTRY, %rsi
+        shr     $3, %r10d
+        shr     $12, %r9d
+        xor     %r9d, %r10d
+        mov     CHUNK_USED(%rcx), %r11d
+        and     $(CACHED_VERSIONS - 1), %r10d
+        shl     $4, %r10d
+        mov     %gs:THREAD_VERSIONS(%r10), %r9
+        xor     %rdi, %r9
+        .endm
+
+# The mutex is free and becomes this thread's, or it is not and the long way is gone.
+        .macro  take_mutex
+        xor     %eax, %eax
         mov     $1, %edx
         lock cmpxchg %edx, (%rdi)
         jne     1f
         mov     %gs:THREAD_TID, %eax
         mov     %eax, 8(%rdi)
         incl    12(%rdi)
-        mov     32(%rdi), %eax
-        cmp     %r9d, %eax
-        jne     3f
+        .endm
+
+# int pthread_mutex_lock(mutex), of the plain kind.
+        .globl  pastcone_fast_lock, pastcone_fast_lock_end
+pastcone_fast_lock:
+        cmpb    $COUNTS_RECORD, %gs:THREAD_COUNTS
+        jne     2f
+        prefetchw (%rdi)                # from another core at once as what it will be: written to
+        mov     %gs:THREAD_OPERATIONS, %rcx
+        testl   $0xff, 16(%rdi)
+        jne     1f
+        mov     (%rcx), %r8
+        cmpb    $0, %gs:THREAD_OFTEN
+        jne     4f
+3:      mov     %gs:THREAD_ME, %r9d
+        take_mutex
+        cmp     %r9d, 32(%rdi)
+        jne     6f
         inc     %r8
         incq    24(%rdi)
         mov     %r8, (%rcx)
         xor     %eax, %eax
         ret
-        # Others wait for this lock: only what has to be known is kept, and written down when it is free again.
-3:      test    %eax, %eax
-        je      4f
-        xor     %r9d, %eax
+
+        # Another thread had it last.
+6:      prepare_entry
+        cmp     %gs:THREAD_NEXT_ENTRY, %r11
+        jae     5f
+        cmp     $SKIP_MOST, %rsi
+        jae     5f
+        cmp     $SKIP_OFTEN, %rsi
+        setb    %gs:THREAD_OFTEN
+        jmp     7f
+
+        # Other threads often have this thread's mutexes in between, and whether they had cannot be foretold: so nothing here depends on
+        # it by a jump. An entry is always made, and kept only if it is needed. What does not need the mutex, which may have to come
+        # from another core, is done first.
+4:      prepare_entry
+        cmp     %gs:THREAD_NEXT_ENTRY, %r11
+        jae     1f
+        cmp     $SKIP_MOST, %rsi
+        jae     8f
+        take_mutex
+7:      mov     24(%rdi), %rdx
+        mov     %rdx, %rax
+        sub     %gs:THREAD_VERSIONS + 8(%r10), %rax
+        shl     $9, %rax
+        lea     (%rax, %rsi, 4), %esi
+        mov     %si, CHUNK_BYTES(%rcx, %r11)
+        shr     $15, %rax
+        or      %rax, %r9               # not 0: two bytes are not enough
+        mov     32(%rdi), %esi
+        xor     %gs:THREAD_ME, %esi     # 0: this thread had it last
+        mov     %esi, %eax
         shr     $16, %eax
-        jne     5f                      # of another process
-4:      mov     24(%rdi), %rax
-        mov     %r8, 16(%rcx)
-        inc     %rax
-        mov     %rdi, %gs:THREAD_PENDING
-        mov     %rax, 8(%rcx)
-        mov     %rax, 24(%rdi)
-        mov     %r9d, 32(%rdi)
+        or      %rax, %r9               # or a thread of another process
+        xor     %eax, %eax
+        test    %esi, %esi
+        cmove   %rax, %r9
+        setne   %al
+        test    %r9, %r9
+        jne     5f
+        mov     %gs:THREAD_VERSIONS + 8(%r10), %r9
+        mov     %gs:THREAD_LAST_ENTRY, %r11
+        test    %esi, %esi
+        cmovne  %rdx, %r9
+        cmovne  %r8, %r11
+        mov     %r9, %gs:THREAD_VERSIONS + 8(%r10)
+        mov     %r11, %gs:THREAD_LAST_ENTRY
+        add     %eax, %eax
+        add     %eax, CHUNK_USED(%rcx)
+        mov     %gs:THREAD_ME, %eax
+        inc     %rdx
+        inc     %r8
+        mov     %rdx, 24(%rdi)
+        mov     %eax, 32(%rdi)
+        mov     %r8, (%rcx)
         xor     %eax, %eax
         ret
+8:      movb    $0, %gs:THREAD_OFTEN
+        jmp     3b
 5:      movabs  $HANDED_OVER_SLOT, %r11
         jmp     *(%r11)
+
+        # In replay nobody can take it now but who had it last, unless an entry says so.
+2:      cmpb    $0, %gs:THREAD_COUNTS
+        je      1f
+        testl   $0xff, 16(%rdi)
+        jne     1f
+        mov     %gs:THREAD_OPERATIONS, %rcx
+        mov     (%rcx), %r8
+        cmp     %gs:THREAD_NEXT_ENTRY, %r8
+        je      1f
+        mov     %gs:THREAD_ME, %r9d
+        cmp     %r9d, 32(%rdi)
+        jne     1f
+        take_mutex
+        inc     %r8
+        incq    24(%rdi)
+        mov     %r8, (%rcx)
+        xor     %eax, %eax
+        ret
 1:
 pastcone_fast_lock_end:
 
@@ -77,8 +152,6 @@ pastcone_fast_unlock:
         jg      2f
         cmp     $COUNTS_RECORD, %esi
         jne     3f
-        cmpq    $0, %gs:THREAD_PENDING
-        jne     5f
         xor     %eax, %eax
         ret
 2:      movabs  $WAKE_SLOT, %r11
@@ -88,8 +161,6 @@ pastcone_fast_unlock:
         jne     4f
         ret
 4:      movabs  $ANNOUNCE_SLOT, %r11
-        jmp     *(%r11)
-5:      movabs  $SETTLE_SLOT, %r11
         jmp     *(%r11)
 1:
 pastcone_fast_unlock_end:

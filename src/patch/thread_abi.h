@@ -4,14 +4,21 @@
 #define THREAD_TID 28
 #define THREAD_ME 32
 #define THREAD_COUNTS 36
+#define THREAD_OFTEN 37
 #define THREAD_OPERATIONS 40
 #define THREAD_NEXT_ENTRY 48
-#define THREAD_PENDING 56
+#define THREAD_LAST_ENTRY 56
 #define THREAD_SAVED_RCX 64
 #define THREAD_SAVED_RAX 72
+#define THREAD_VERSIONS 80
+#define CACHED_VERSIONS 512
+#define SKIP_MOST 32
+#define SKIP_OFTEN 4
+// From a thread's number of operations, which is in the header of the chunk it writes to.
+#define CHUNK_USED -20
+#define CHUNK_BYTES 24
 #define COUNTS_RECORD 1
 #define COUNTS_REPLAY 2
-#define SETTLE_SLOT 0x200000001060
 #define ANNOUNCE_SLOT 0x200000001068
 #define HANDED_OVER_SLOT 0x200000001070
 #define WAKE_SLOT 0x200000001078

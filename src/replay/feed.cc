@@ -73,7 +73,6 @@ Result<FeedLayout> lay_out_feed(const Recording& recording, const RunSummary& ru
     thread.locks_offset = layout.size;
     thread.locks_size = streams.locks.bytes;
     thread.operations = streams.operations;
-    thread.pending_version = streams.pending_operation == streams.operations ? streams.pending_version : 0;
     layout.size += stage::page_up(streams.locks.bytes);
     auto summary = run.threads.find(id);
     thread.complete = summary != run.threads.end() && summary->second.complete ? 1 : 0;

@@ -72,7 +72,6 @@ extern "C" void runtime_dispatch(Frame* frame) {
   Thread& t = current();
   t.frame = frame;
   store(t.busy, true);
-  settle(t);
   if (t.process->outside) t.log.off = true;
   u32 number = (u32)frame->number;
   Call c{t, *frame, number, number < kCallCount ? call_table[number] : kUnknown,

@@ -18,8 +18,7 @@ runtime_entry_instruction:
         jmp     entry_instruction_body
         .balign 16
         # What fast paths in patched code call (patch/thread_abi.h).
-        .skip   16, 0xcc
-        .quad   runtime_settle
+        .skip   24, 0xcc
         .quad   runtime_announce_mutex
         .quad   runtime_handed_over
         .quad   runtime_wake_mutex

@@ -147,7 +147,10 @@ void open_log(u32, u32) {
 }
 
 void close_log() {
-  Log& log = current().log;
+  Thread& t = current();
+  Log& log = t.log;
+  t.next_entry = 0;
+  t.operations = &t.own_operations;  // the chunk will be another's
   close_chunk(log.data, true);
   close_chunk(log.locks, true);
   close_chunk(log.events, true);

@@ -37,18 +37,21 @@ bool take_plain(Thread& t, Mutex& m) {
   return true;
 }
 
-bool spin_for(Mutex& m, int spins) {
-  for (; spins; --spins) {
+/// Leaves the mutex to the core of who has it for a microsecond or two. Who wants it the whole time needs it for less, and to sleep and
+/// be woken takes longer for both.
+bool back_off(Mutex& m) {
+  constexpr u64 kTicks = 4000;
+  for (int tries = 0; tries < 2; ++tries) {
+    for (u64 from = __builtin_ia32_rdtsc(); __builtin_ia32_rdtsc() - from < kTicks;) __builtin_ia32_pause();
     if (!load(m.lock) && swap_if(m.lock, 0, 1)) return true;
-    __builtin_ia32_pause();
   }
   return false;
 }
 
 /// Record: one that somebody has, without glibc, which would look at it once more before it sleeps, and so take it from the core of who
 /// has it; for an adaptive one it asks the processor's clock for how long to spin, which replay does not.
-void take_waiting(Thread& t, Mutex& m, int spins) {
-  if (!spin_for(m, spins)) {
+void take_waiting(Thread& t, Mutex& m) {
+  if (!back_off(m)) {
     int& error = program_errno();
     int before = error;
     while (__atomic_exchange_n(&m.lock, 2, __ATOMIC_SEQ_CST))
@@ -76,8 +79,8 @@ template <typename... Arguments>
   look_for_signals(t);
   if (take_plain(t, *m)) return 0;
   if constexpr (sizeof...(Arguments) == 0)
-    if (bool adaptive = (m->kind & Mutex::kAnyKind) == Mutex::kAdaptive; adaptive || m->plain()) {
-      take_waiting(t, *m, adaptive ? 100 : 0);
+    if (m->plain() || (m->kind & Mutex::kAnyKind) == Mutex::kAdaptive) {
+      take_waiting(t, *m);
       return 0;
     }
   return note(t, *m, call_original(hook, m, arguments...));
@@ -157,7 +160,6 @@ int runtime_announce_mutex(Mutex* m) {
 }
 /// It is unlocked, and somebody waits.
 int runtime_wake_mutex(Mutex* m) {
-  settle(current());
   sys(__NR_futex, &m->lock, kFutexWake | (m->shared() ? 0 : kFutexPrivate), 1, 0, 0, 0);
   return 0;
 }

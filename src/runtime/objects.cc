@@ -9,20 +9,27 @@
 namespace pastcone::runtime {
 namespace {
 
+/// Record: the lock stream goes on in its open chunk.
+void write_to(Thread& t) {
+  t.operations = &header_of(t.log.locks).operations;
+  t.next_entry = format::kChunkRoom - kEntryRoom;
+}
+
 /// Record: room for one entry in the lock stream; false: nothing is recorded any more.
 bool make_room(Thread& t) {
   Log& log = t.log;
+  if (!log.off && log.locks.open && header_of(log.locks).used < t.next_entry) return true;
+  t.own_operations = *t.operations;
+  t.operations = &t.own_operations;
+  t.next_entry = 0;
   if (log.off) return false;
-  if (log.locks.open && log.locks.at + kEntryRoom <= log.locks.end) return true;
-  u64 state[3] = {t.operations[0], t.operations[1], t.operations[2]};
   close_chunk(log.locks, false);
   if (!open_chunk(t, log.locks, format::Stream::kLocks, log.event_count)) {
     log.off = true;
-    t.operations = t.own_operations;
     return false;
   }
-  t.operations = &header_of(log.locks).operations;
-  memcpy(t.operations, state, sizeof state);
+  header_of(log.locks).operations = t.own_operations;
+  write_to(t);
   return true;
 }
 
@@ -48,13 +55,9 @@ void look_ahead(Thread& t) {
   Window& w = t.log.locks;
   t.entry_at = w.at;
   if (w.at >= w.end) {
-    // The recording was cut off when a lock had been taken, and its entry not been written.
-    auto& slot = slot_of(t);
-    bool pending = slot.pending_version && t.all_operations == slot.operations && !(t.read_entry && t.last_entry == slot.operations);
-    t.entry_kind = EntryKind::kAcquired;
-    t.next_entry = t.all_operations;
-    t.has_entry = t.at_pending = pending;
-    t.all_operations += pending;
+    // If it was killed, the last operation may have its entry and not be counted.
+    t.next_entry = t.all_operations = max(t.all_operations, t.read_entry ? t.last_entry + 1 : 0);
+    t.has_entry = false;
     return;
   }
   u64 head = read(w);
@@ -79,16 +82,16 @@ void open_lock_stream(Thread& t) {
 
 void resume_lock_stream(Thread& t) {
   t.me = t.process->number << 16 | (t.number & 0xffff);
-  t.operations = g.replay ? &slot_of(t).operations_done : t.own_operations;
+  t.operations = g.replay ? &slot_of(t).operations_done : &t.own_operations;
   *t.operations = t.log.operations;
   t.last_entry = t.log.last_entry;
-  t.next_entry = ~u64{0};
+  t.next_entry = 0;
   for (auto& entry : t.versions) entry = {};
   allow_fast_path(t);
   if (!t.process->parallel) return;
   if (!g.replay) {
-    if (t.log.locks.open) t.operations = &header_of(t.log.locks).operations;
-    make_room(t);
+    if (t.log.locks.open) write_to(t);
+    else make_room(t);
     return;
   }
   t.all_operations = slot_of(t).operations;
@@ -100,20 +103,6 @@ void hand_over_lock_stream(Thread& t, Log& log) {
   log.operations = t.operations ? *t.operations : 0;
   log.last_entry = t.last_entry;
   if (g.replay) log.locks.at = t.entry_at;
-}
-
-void settle_now(Thread& t) {
-  u64 address = t.pending, version = t.operations[1] - 1;
-  t.pending = 0;
-  if (!write_short_entry(t, address, version)) write_entry(t, EntryKind::kAcquired, address, version, 0);
-  ++*t.operations;
-  t.operations[1] = 0;
-}
-
-/// From patch/fast_paths.S: a lock is unlocked, and the entry of one is still to be written.
-extern "C" int runtime_settle() {
-  settle_now(current());
-  return 0;
 }
 
 void let_signals_in(Thread& t) {
@@ -149,9 +138,9 @@ void begin_anew(Thread& t, ObjectState& s) {
 }
 
 void write_entry(Thread& t, EntryKind kind, u64 address, u64 version, long result) {
-  settle(t);
   if (!make_room(t)) return;
   Window& w = t.log.locks;
+  w.at = sizeof(format::ChunkHeader) + header_of(w).used;  // patch/fast_paths.S writes here, too
   u64 operation = *t.operations;
   put(w, (operation - t.last_entry) << 2 | (u64)kind);
   t.last_entry = operation;
@@ -170,7 +159,6 @@ void write_entry(Thread& t, EntryKind kind, u64 address, u64 version, long resul
 }
 
 void note_acquired(Thread& t, ObjectState& s, u64 address, bool shared, long result) {
-  settle(t);
   refresh(t, s, shared);
   u64 version = s.version++;
   write_entry(t, EntryKind::kBoth, address, s.last == t.me ? ~u64{0} : version, result);
@@ -213,12 +201,6 @@ Due next_operation_unsignalled(Thread& t, u64 address) {
   Due due{false, t.entry_kind, 0, false, 0};
   t.last_entry = t.next_entry;
   t.read_entry = true;
-  if (t.at_pending) {
-    due.ordered = true;
-    due.version = slot_of(t).pending_version - 1;
-    look_ahead(t);
-    return due;
-  }
   if (due.kind != EntryKind::kAcquired) {
     due.result = (long)unzigzag(read(w));
   }

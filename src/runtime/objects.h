@@ -61,16 +61,8 @@ inline void look_for_signals(Thread& t) {
   if (load(t.interrupt) | !t.counts) [[unlikely]] let_signals_in(t);
 }
 
-/// Record: while a lock that others may wait for is held, only its version is kept, in the chunk, after the number of operations. The
-/// entry is written when it has been given back, or before anything else is written down.
-void settle_now(Thread& t);
-inline void settle(Thread& t) {
-  if (t.pending) [[unlikely]] settle_now(t);
-}
-
 /// Whether patch/fast_paths.S may be used; not if a signal is due inside the next operation.
 inline void allow_fast_path(Thread& t) {
-  settle(t);
   bool signal = g.replay && t.log.peek() == Op::kInside;
   t.counts = !t.process->several || signal || is_indexed() ? 0 : g.replay ? COUNTS_REPLAY : COUNTS_RECORD;
 }
@@ -91,32 +83,16 @@ inline u64 zigzag(i64 value) { return (u64)value << 1 ^ (u64)(value >> 63); }
 inline format::ChunkHeader& header_of(Window& window) { return *(format::ChunkHeader*)window.base; }
 
 void write_entry(Thread& t, EntryKind kind, u64 address, u64 version, long result);
-/// kAcquired, if it fits into two bytes, which it nearly always does.
-inline bool write_short_entry(Thread& t, u64 address, u64 version) {
-  Window& w = t.log.locks;
-  VersionSeen& seen = version_slot(t, address);
-  u64 operation = *t.operations, skip = operation - t.last_entry, delta = zigzag((i64)(version - seen.version));
-  if ((seen.address ^ address) | skip >> 5 | delta >> 7) return false;
-  if (w.at + kEntryRoom > w.end || !w.open || t.log.off) return false;
-  seen.version = version;
-  t.last_entry = operation;
-  *(u16*)(w.base + w.at) = (u16)(skip << 2 | delta << 8);
-  w.at += 2;
-  store(header_of(w).used, (u32)(w.at - sizeof(format::ChunkHeader)));
-  return true;
-}
 /// The operation went as predicted.
 inline void count_operation(Thread& t) {
-  settle(t);
   ++*t.operations;
 }
 inline void note_acquired(Thread& t, ObjectState& s, u64 address, bool shared) {
-  settle(t);
   refresh(t, s, shared);
   u64 version = s.version++;
   if (s.last != t.me) {
     s.last = t.me;
-    if (!write_short_entry(t, address, version)) write_entry(t, EntryKind::kAcquired, address, version, 0);
+    write_entry(t, EntryKind::kAcquired, address, version, 0);
   }
   count_operation(t);
 }

@@ -64,7 +64,7 @@ enum class EntryKind : u8;
 struct VersionSeen {
   u64 address, version;
 };
-inline constexpr u32 kCachedVersions = 512;
+inline constexpr u32 kCachedVersions = CACHED_VERSIONS;
 /// What a page of shared memory is called by all who share it.
 struct SharedPlace {
   u64 page, key;
@@ -79,10 +79,12 @@ struct Thread {
   u32 tid;                ///< as recorded
   u32 me;                 ///< in parallel mode: this thread among all of the run, never 0
   u8 counts;              ///< its plain mutexes are ordered, and the fast path may be taken: 0 or COUNTS_…
+  bool often;             ///< record: others often have its mutexes in between; see patch/fast_paths.S
   u64* operations;        ///< in parallel mode: how many ordered operations there were
-  u64 next_entry;         ///< replay: the operation that has the next entry; record: none
-  u64 pending;            ///< record: the lock that was taken by an operation whose entry is still to be written; see objects.h
+  u64 next_entry;         ///< replay: the operation that has the next entry; record: how full the chunk of its lock stream may be
+  u64 last_entry;         ///< the operation that had the last one
   u64 saved[2];           ///< replay: for stubs of asynchronous points
+  VersionSeen versions[kCachedVersions];  ///< in parallel mode; see objects.h
   u32 number;             ///< p3.2 is 2
   Process* process;
   Frame* frame;           ///< the program's registers, while the runtime has the thread; else none
@@ -114,10 +116,8 @@ struct Thread {
   // In parallel mode; see objects.h.
   EntryKind entry_kind;   ///< replay: of the next entry
   bool has_entry;         ///< replay: there is one
-  bool at_pending;        ///< which is not in the stream
   bool read_entry;        ///< replay: there was one
-  u64 own_operations[3];  ///< record, if there is no lock stream: counted here
-  u64 last_entry;         ///< the operation that had the last one
+  u64 own_operations;     ///< record, if there is no lock stream: counted here
   u64 all_operations;     ///< replay: how many there are
   u64 entry_at;           ///< replay: where the next entry begins
   i32 crowded;            ///< replay: how often it found another thread on its core
@@ -133,7 +133,6 @@ struct Thread {
   u64 part_from, part_length;  ///< of a loop, that it got last
   u32 stacks_given, stacks_free;
   u32 free_stacks[64];    ///< of threads it has joined
-  VersionSeen versions[kCachedVersions];
   // See process_heap.h.
   heap::ThreadHeap* heap; ///< what it allocates from
   Thread* heap_owner;     ///< whose that is; its process is the one whose memory this is
@@ -153,9 +152,10 @@ static_assert(offsetof(Thread, user_rsp) == THREAD_USER_RSP);
 static_assert(offsetof(Thread, stack_top) == THREAD_STACK_TOP);
 static_assert(offsetof(Thread, interrupt) == THREAD_INTERRUPT);
 static_assert(offsetof(Thread, tid) == THREAD_TID && offsetof(Thread, me) == THREAD_ME);
-static_assert(offsetof(Thread, pending) == THREAD_PENDING);
+static_assert(offsetof(Thread, last_entry) == THREAD_LAST_ENTRY && offsetof(Thread, versions) == THREAD_VERSIONS);
 static_assert(offsetof(Thread, saved) == THREAD_SAVED_RCX && THREAD_SAVED_RAX == THREAD_SAVED_RCX + sizeof(u64));
 static_assert(offsetof(Thread, next_entry) == THREAD_NEXT_ENTRY);
+static_assert(offsetof(Thread, often) == THREAD_OFTEN);
 static_assert(offsetof(Thread, counts) == THREAD_COUNTS && offsetof(Thread, operations) == THREAD_OPERATIONS);
 static_assert(sizeof(Thread) < kSlotSize - kSlotThread);
 

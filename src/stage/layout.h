@@ -227,7 +227,6 @@ struct ThreadSlot {
   uint64_t data_offset, data_size;
   uint64_t data_ready; ///< so much of it is there by now
   uint64_t locks_offset, locks_size, operations;
-  uint64_t pending_version;  ///< 1 + that of an operation after these, which has no entry; or 0
   uint64_t operations_done;
   uint32_t process, thread;
   uint32_t state;      ///< ThreadState

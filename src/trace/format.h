@@ -7,7 +7,7 @@
 
 namespace pastcone::format {
 
-inline constexpr uint16_t kVersion = 5;
+inline constexpr uint16_t kVersion = 6;
 
 // --- streams and chunks -------------------------------------------------------------------------------------------
 // Every thread writes two streams: its events, and the bulk bytes (payloads) that some events refer to, in order.
@@ -34,9 +34,7 @@ struct ChunkHeader {
   uint64_t first_event;  ///< events begun in this thread before this chunk (0 in the first one)
   uint64_t checksum;     ///< xxh64 of the used bytes; in the pack only
   uint64_t operations;   ///< of a lock stream: ordered operations of this thread so far
-  /// Of a lock stream: 1 + the version of a lock that was taken by this operation, and has no entry yet. It counts if that is the one
-  /// after `operations`, and no entry is for it.
-  uint64_t pending_version, pending_operation;
+  uint64_t reserved[2];
 };
 static_assert(sizeof(ChunkHeader) == 64);
 inline constexpr uint32_t kChunkRoom = kChunkSize - sizeof(ChunkHeader);

@@ -129,10 +129,6 @@ bool Recording::add_chunk(const format::ChunkHeader& header, uint32_t record, ui
   StreamIndex* by_kind[] = {&streams.events, &streams.data, &streams.locks};
   StreamIndex& stream = *by_kind[header.stream];
   streams.operations = std::max(streams.operations, header.operations);
-  if (header.pending_version != 0 && header.pending_operation >= streams.pending_operation) {
-    streams.pending_version = header.pending_version;
-    streams.pending_operation = header.pending_operation;
-  }
   // Twice the same in a row is not worth the memory; other repetitions are sorted out at the end.
   if (record != ChunkRef::kLive && !stream.chunks.empty() && stream.chunks.back().sequence == header.sequence)
     return true;

@@ -49,7 +49,6 @@ struct StreamIndex {
 struct ThreadStreams {
   StreamIndex events, data, locks;
   uint64_t operations = 0;  ///< of `locks`
-  uint64_t pending_version = 0, pending_operation = 0;  ///< see format::ChunkHeader
 };
 
 /// What all streams of a kind take.
