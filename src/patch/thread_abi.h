@@ -12,6 +12,7 @@
 #define THREAD_SAVED_RAX 72
 #define THREAD_VERSIONS 80
 #define CACHED_VERSIONS 512
+// Entries: so many operations after the last one two bytes are not enough; so few after it, there will be one soon again.
 #define SKIP_MOST 32
 #define SKIP_OFTEN 4
 // From a thread's number of operations, which is in the header of the chunk it writes to.

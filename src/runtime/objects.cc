@@ -9,6 +9,10 @@
 namespace pastcone::runtime {
 namespace {
 
+// patch/fast_paths.S knows the chunk only by where its thread counts.
+static_assert((int)offsetof(format::ChunkHeader, used) - (int)offsetof(format::ChunkHeader, operations) == CHUNK_USED);
+static_assert(sizeof(format::ChunkHeader) - offsetof(format::ChunkHeader, operations) == CHUNK_BYTES);
+
 /// Record: the lock stream goes on in its open chunk.
 void write_to(Thread& t) {
   t.operations = &header_of(t.log.locks).operations;
