@@ -8,7 +8,7 @@ from report import Row
 BIG = 10_000_000
 SIZES = ((1_000_000, 64), (3_000_000, 64), (BIG, 64), (3 * BIG, 64), (BIG, 512))
 QUESTIONS = {"cone": "past cone", "future": "future cone", "hb": "happened before", "path": "path", "cut": "consistency of a cut",
-             "transit": "in transit", "longest": "longest chain"}
+             "transit": "in transit", "longest": "longest chain of the run", "chains": "longest chain"}
 SECONDS = {"build": 10, "races": 5, "on_the_fly": None, "luck": None, "open": 1}
 
 
@@ -50,6 +50,7 @@ def rows_of(name, results, bounded):
 
     rows = [Row(f"{name}: {key.replace('_', ' ')}", values(key), "s", bound(limit)) for key, limit in SECONDS.items()]
     rows.append(Row(f"{name}: peak memory", values("peak"), "MB", bound(1536)))
+    rows.append(Row(f"{name}: graph.idx", values("flat"), "MB", None))
     if bounded:
         rows += [Row(f"{name}: {text}", values(key), "ms", 50) for key, text in QUESTIONS.items()]
     return rows

@@ -234,6 +234,9 @@ Status add_threads(const Execution& execution, Graph& graph) {
 }
 
 Status add_edges(const Execution& execution, const Graph& graph, EdgeList& list) {
+  // Mostly each receive has one edge. What is not used of this is never touched.
+  list.reserve(execution.edges.size() + execution.threads.size() + execution.accesses.size() +
+               graph.receives.size() + graph.receives.size() / 4);
   for (const EdgeInput& edge : execution.edges) {
     TRY_STATUS(check_node(execution, edge.from, "an edge's source"));
     TRY_STATUS(check_node(execution, edge.to, "an edge's target"));

@@ -27,6 +27,7 @@ class EdgeList {
     edges_.push_back({from, to, label, kind});
   }
 
+  void reserve(size_t count) { edges_.reserve(count); }
   std::vector<RawEdge> take() { return std::move(edges_); }
   uint32_t lost() const { return lost_; }
 
@@ -43,9 +44,15 @@ class EdgeList {
 Status add_threads(const Execution& execution, Graph& graph);
 /// Fills in channels, sends, receives and their lists.
 Status add_transfers(Execution& execution, Graph& graph);
+/// Fills in the lists of sends and receives by channel and thread, which follow from these.
+Status index_transfers(Graph& graph);
 /// All edges, those that are only implied too.
 Status add_edges(const Execution& execution, const Graph& graph, EdgeList& list);
-/// Fills in groups, edges, ranks, order and sources.
+/// Fills in edges and sources, and groups with their ranks.
 Status add_index(std::vector<RawEdge> raw, Graph& graph, const BuildOptions& options);
+/// What follows from groups and edges that are in order: the same, when there are first_group and kinds.
+Status index_edges(std::vector<Group> groups, std::vector<Edge> edges, Graph& graph);
+/// Fills in groups with their ranks, and the orders that follow: by rank, and of stops.
+Status add_ranks(std::vector<Group> groups, Graph& graph, const BuildOptions& options);
 
 }  // namespace pastcone::causal

@@ -1,16 +1,24 @@
 #include <algorithm>
 
 #include "pastcone/causal/build_parts.h"
+#include "pastcone/causal/event_set.h"
 #include "pastcone/causal/radix.h"
 
 namespace pastcone::causal {
 namespace {
 
-uint64_t by_event(Node node) { return uint64_t{node.thread} << 32 | node.event; }
+/// Where each channel begins, and the last one ends, once they lie by channel.
+std::vector<uint32_t> starts(std::span<const Transfer> transfers, size_t channels) {
+  std::vector<uint32_t> first(channels + 1, 0);
+  for (const Transfer& each : transfers) ++first[each.channel + 1];
+  for (size_t i = 1; i <= channels; ++i) first[i] += first[i - 1];
+  return first;
+}
 
 /// Sorts by channel, position, and for equal positions event; drops what has no bytes and, as EdgeList does,
-/// what is not in the recording.
-Status put_in_order(Execution& execution, std::vector<Transfer>& transfers, const char* what) {
+/// what is not in the recording. What `spare` has in it does not matter, before or afterwards.
+Status put_in_order(const Execution& execution, std::vector<Transfer>& transfers,
+                    std::vector<Transfer>& spare, const char* what) {
   for (const Transfer& each : transfers) {
     if (each.channel >= execution.channels.size())
       return fail("{} is on a channel that does not exist", what);
@@ -27,13 +35,10 @@ Status put_in_order(Execution& execution, std::vector<Transfer>& transfers, cons
     return std::tie(a.channel, a.begin, a.at) < std::tie(b.channel, b.begin, b.at);
   };
   if (std::ranges::is_sorted(transfers, order)) return {};
-  auto count = static_cast<uint32_t>(transfers.size());
-  std::vector<Transfer> sorted;
-  sorted.reserve(count);
-  for (uint32_t place : sorted_places(count, [&](uint32_t i) { return uint64_t{transfers[i].channel}; })) {
-    sorted.push_back(transfers[place]);
-  }
-  transfers = std::move(sorted);
+  std::vector<uint32_t> place = starts(transfers, execution.channels.size());
+  spare.resize(transfers.size());
+  for (const Transfer& each : transfers) spare[place[each.channel]++] = each;
+  std::swap(transfers, spare);
   // Whoever reads streams one by one has most channels in order now.
   for (auto from = transfers.begin(); from != transfers.end();) {
     auto until = std::ranges::find_if(from, transfers.end(),
@@ -56,42 +61,68 @@ Status check_sends(const Graph& graph) {
   return {};
 }
 
-std::vector<uint32_t> starts(const std::vector<Transfer>& transfers, size_t channels) {
-  std::vector<uint32_t> first(channels + 1, 0);
-  for (const Transfer& each : transfers) ++first[each.channel + 1];
-  for (size_t i = 1; i <= channels; ++i) first[i] += first[i - 1];
-  return first;
-}
-
-ByThread by_thread(const Column<Transfer>& transfers, size_t threads) {
-  std::vector<uint32_t> first(threads + 1, 0);
-  for (const Transfer& each : transfers) ++first[each.at.thread + 1];
-  for (size_t i = 1; i <= threads; ++i) first[i] += first[i - 1];
-  std::vector<uint32_t> items = sorted_places(static_cast<uint32_t>(transfers.size()),
-                                              [&](uint32_t i) { return by_event(transfers[i].at); });
+ByThread by_thread(const Column<Transfer>& transfers, const Column<Thread>& threads) {
+  auto count = static_cast<uint32_t>(transfers.size());
+  std::vector<uint32_t> first(threads.size() + 1, 0), items;
+  EventSet events(threads);
+  for (const Transfer& each : transfers) {
+    ++first[each.at.thread + 1];
+    events.add(each.at);
+  }
+  for (size_t i = 1; i < first.size(); ++i) first[i] += first[i - 1];
+  if (events.count() == count) {  // one in each
+    items.resize(count);
+    for (uint32_t i = 0; i < count; ++i) items[events.before(transfers[i].at)] = i;
+  } else {
+    items = sorted_places(count, [&](uint32_t i) { return events.before(transfers[i].at); });
+  }
   return {std::move(first), std::move(items)};
 }
 
-/// From the same list by thread, which has each lane's items in the order of events already.
-Lanes lanes(const Column<Transfer>& transfers, const ByThread& threads, size_t channels) {
-  Lanes result;
-  auto count = static_cast<uint32_t>(transfers.size());
-  std::vector<uint32_t> items(count);
-  std::vector<uint32_t> places =
-      sorted_places(count, [&](uint32_t i) { return transfers[threads.items[i]].channel; });
-  for (uint32_t i = 0; i < count; ++i) items[i] = threads.items[places[i]];
-  std::vector<Lane> list;
-  std::vector<uint32_t> of_channel(channels + 1, 0);
-  for (uint32_t i = 0; i < count; ++i) {
-    const Transfer& each = transfers[items[i]];
-    if (list.empty() || list.back().channel != each.channel || list.back().thread != each.at.thread) {
-      list.push_back({each.channel, each.at.thread, i, 0});
-      ++of_channel[each.channel + 1];
+/// Puts the transfers of a channel, which lie by position, apart by thread.
+class LaneMaker {
+ public:
+  LaneMaker(const Column<Transfer>& transfers, size_t threads)
+      : transfers_(transfers), items_(transfers.size()), next_(threads, 0) {}
+
+  void add(uint32_t channel, uint32_t from, uint32_t until) {
+    for (uint32_t i = from; i < until; ++i) {
+      uint32_t thread = transfers_[i].at.thread;
+      if (next_[thread]++ == 0) threads_.push_back(thread);
     }
-    ++list.back().count;
+    std::ranges::sort(threads_);
+    size_t first_lane = lanes_.size();
+    for (uint32_t thread : threads_) {
+      uint32_t first = first_lane == lanes_.size() ? from : lanes_.back().first + lanes_.back().count;
+      lanes_.push_back({channel, thread, first, next_[thread]});
+      next_[thread] = first;
+    }
+    for (uint32_t i = from; i < until; ++i) items_[next_[transfers_[i].at.thread]++] = i;
+    for (uint32_t thread : threads_) next_[thread] = 0;
+    threads_.clear();
+    auto event = [&](uint32_t item) { return transfers_[item].at.event; };
+    for (size_t lane = first_lane; lane < lanes_.size(); ++lane) {
+      auto items = std::span(items_).subspan(lanes_[lane].first, lanes_[lane].count);
+      if (!std::ranges::is_sorted(items, {}, event)) std::ranges::stable_sort(items, {}, event);
+    }
+    of_channel_.push_back(static_cast<uint32_t>(lanes_.size()));
   }
-  for (size_t i = 1; i <= channels; ++i) of_channel[i] += of_channel[i - 1];
-  return {std::move(list), std::move(items), std::move(of_channel)};
+
+  Lanes take() && { return {std::move(lanes_), std::move(items_), std::move(of_channel_)}; }
+
+ private:
+  const Column<Transfer>& transfers_;
+  std::vector<Lane> lanes_;
+  std::vector<uint32_t> items_, of_channel_{0};
+  std::vector<uint32_t> next_;     ///< of each thread: how many there are, then where the next one goes
+  std::vector<uint32_t> threads_;  ///< of the channel
+};
+
+Lanes lanes(const Column<Transfer>& transfers, const Column<uint32_t>& first, size_t threads) {
+  LaneMaker maker(transfers, threads);
+  for (uint32_t channel = 0; channel + 1 < first.size(); ++channel)
+    maker.add(channel, first[channel], first[channel + 1]);
+  return std::move(maker).take();
 }
 
 /// A thread's later sends have later positions.
@@ -135,29 +166,31 @@ uint32_t channel_flags(const Graph& graph, uint32_t channel, const ChannelInput&
 
 }  // namespace
 
+Status index_transfers(Graph& graph) {
+  size_t channels = graph.channels.size(), threads = graph.threads.size();
+  graph.first_send = starts(graph.sends.view(), channels);
+  graph.first_receive = starts(graph.receives.view(), channels);
+  TRY_STATUS(check_sends(graph));
+  graph.sends_by_thread = by_thread(graph.sends, graph.threads);
+  graph.receives_by_thread = by_thread(graph.receives, graph.threads);
+  graph.send_lanes = lanes(graph.sends, graph.first_send, threads);
+  graph.receive_lanes = lanes(graph.receives, graph.first_receive, threads);
+  return check_lanes(graph);
+}
+
 Status add_transfers(Execution& execution, Graph& graph) {
-  TRY_STATUS(put_in_order(execution, execution.sends, "a send"));
-  TRY_STATUS(put_in_order(execution, execution.receives, "a receive"));
-  size_t channels = execution.channels.size(), threads = graph.threads.size();
-  graph.first_send = starts(execution.sends, channels);
-  graph.first_receive = starts(execution.receives, channels);
+  std::vector<Transfer> spare;
+  TRY_STATUS(put_in_order(execution, execution.sends, spare, "a send"));
+  TRY_STATUS(put_in_order(execution, execution.receives, spare, "a receive"));
   graph.sends = std::move(execution.sends);
   graph.receives = std::move(execution.receives);
   std::vector<Channel> list;
-  list.reserve(channels);
+  list.reserve(execution.channels.size());
   for (const ChannelInput& input : execution.channels) list.push_back({input.id, 0, 0});
-  graph.channels = std::move(list);
-  TRY_STATUS(check_sends(graph));
-  graph.sends_by_thread = by_thread(graph.sends, threads);
-  graph.receives_by_thread = by_thread(graph.receives, threads);
-  graph.send_lanes = lanes(graph.sends, graph.sends_by_thread, channels);
-  TRY_STATUS(check_lanes(graph));
-  graph.receive_lanes = lanes(graph.receives, graph.receives_by_thread, channels);
-  list.clear();
-  for (uint32_t channel = 0; channel < channels; ++channel) {
-    list.push_back(
-        {execution.channels[channel].id, channel_flags(graph, channel, execution.channels[channel]), 0});
-  }
+  graph.channels = list;
+  TRY_STATUS(index_transfers(graph));
+  for (uint32_t channel = 0; channel < list.size(); ++channel)
+    list[channel].flags = channel_flags(graph, channel, execution.channels[channel]);
   graph.channels = std::move(list);
   return {};
 }

@@ -78,6 +78,23 @@ struct Edge {
   uint32_t label;       ///< kMessage: the send; kObject, kBarrier: the object; else what the input says
 };
 
+/// A group in the order in which the longest chains are found: all that leads to it comes before. The first
+/// stops are the beginnings of the threads, which have no group and no links.
+struct Stop {
+  uint32_t thread;
+  uint32_t steps;  ///< from the stop before it of its thread; in hubs 0, for their events do not count
+  uint32_t first_link;
+  uint32_t group;
+};
+
+/// An edge into a stop. Links of a stop lie as the edges of its group.
+struct Link {
+  static constexpr uint32_t kHandOver = 1u << 31;
+
+  uint32_t from;   ///< the stop that its source follows; and kHandOver
+  uint32_t steps;  ///< from there to the source and over the edge
+};
+
 /// Vectors at every `spacing`-th group of each thread.
 struct Anchors {
   Kinds kinds = kAllKinds;
@@ -136,6 +153,9 @@ struct Graph {
   Column<Edge> edges;
   Column<uint8_t> kinds;     ///< of each edge
   Column<uint32_t> order;    ///< all groups, by rank
+  Column<Stop> stops;        ///< and a last one that is none, for its first_link
+  Column<uint32_t> stop_of;  ///< of each group
+  Column<Link> links;
   ByThread sources;          ///< events that causal edges leave from
   Anchors causal, enforced;  ///< the second is empty if no edge is a hand-over
 

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "pastcone/causal/graph.h"
@@ -27,12 +29,16 @@ uint32_t message_of(const Graph& graph, const Arrow& arrow);
 std::optional<std::vector<Arrow>> witness_path(const Graph& graph, Node a, Node b,
                                                Order order = Order::kCausal);
 
+/// A chain of millions of arrows is found in milliseconds; to see them all takes longer.
 struct Chain {
-  uint64_t events = 0;  ///< on it, with both ends
-  std::vector<Arrow> arrows;
+  uint64_t events = 0;               ///< on it, with both ends
+  std::span<const uint32_t> edges;   ///< on it, in order; those into and out of hubs too
+  std::unique_ptr<uint32_t[]> room;  ///< where they lie
+
+  std::vector<Arrow> arrows(const Graph& graph) const;
 };
 
-/// The chain from a to b with the most events. Looks at every edge between them.
+/// The chain from a to b with the most events. Looks at every edge between them, once.
 std::optional<Chain> longest_chain(const Graph& graph, Node a, Node b, Order order = Order::kCausal);
 
 }  // namespace pastcone::causal

@@ -1,5 +1,8 @@
 #include "pastcone/cli/graph_facts.h"
 
+#include <fmt/format.h>
+#include <unistd.h>
+
 #include "pastcone/cli/print_error.h"
 #include "pastcone/replay/indexing.h"
 
@@ -9,7 +12,11 @@ namespace {
 graph::Facts find_facts(const Recording& recording) {
   graph::Facts facts;
   if (recording.growing()) return facts;
+  // It may take as long as the program ran. No thread counts the seconds: replay is about to fork.
+  bool terminal = isatty(STDERR_FILENO) != 0;
+  if (terminal) fmt::print(stderr, "replaying once, to see what the recording does not say ...");
   auto found = replay::index_facts(recording);
+  if (terminal) fmt::print(stderr, "\r\033[K");
   std::string why = !found ? found.error().message : found->divergence;
   if (!why.empty()) {
     facts.complete = false;

@@ -16,7 +16,6 @@ namespace pastcone::cli {
 namespace {
 
 using causal::Arrow;
-using causal::Chain;
 using causal::Node;
 using Json = nlohmann::ordered_json;
 
@@ -30,14 +29,14 @@ struct Length {
   std::set<uint32_t> threads;
 };
 
-Length length_of(const Chain& chain, Node a, Node b) {
+Length length_of(const std::vector<Arrow>& chain, Node a, Node b) {
   Length length;
   auto add = [&](Node from, Node to) {
     length.events += graph::event_at(to.event) - graph::event_at(from.event - 1);
     length.threads.insert(from.thread);
   };
   Node from = a;
-  for (const Arrow& arrow : chain.arrows) {
+  for (const Arrow& arrow : chain) {
     add(from, arrow.from);
     from = arrow.to;
   }
@@ -45,7 +44,8 @@ Length length_of(const Chain& chain, Node a, Node b) {
   return length;
 }
 
-Status print(const Asked& asked, Node a, Node b, const Options& options, const std::optional<Chain>& chain) {
+Status print(const Asked& asked, Node a, Node b, const Options& options,
+             const std::optional<std::vector<Arrow>>& chain) {
   const causal::Graph& graph = asked.graph();
   EventId from = event_of(graph, a), to = event_of(graph, b);
   if (!chain) {
@@ -58,9 +58,8 @@ Status print(const Asked& asked, Node a, Node b, const Options& options, const s
   }
   Length length = length_of(*chain, a, b);
   fmt::print("{} from {} to {}, in {}, by {}\n", plural(length.events, "event", "events"), from, to,
-             plural(length.threads.size(), "thread", "threads"),
-             plural(chain->arrows.size(), "arrow", "arrows"));
-  return print_chain(asked, chain->arrows);
+             plural(length.threads.size(), "thread", "threads"), plural(chain->size(), "arrow", "arrows"));
+  return print_chain(asked, *chain);
 }
 
 Result<int> show(const Options& options) {
@@ -68,15 +67,18 @@ Result<int> show(const Options& options) {
   Asked asked = TRY(Asked::open(options.rec));
   const causal::Graph& graph = asked.graph();
   Node a = TRY(find_event(graph, first)), b = TRY(find_event(graph, second));
-  std::optional<Chain> chain;
-  if (a != b) chain = causal::longest_chain(graph, cause(a, options.order()), b, options.order());
+  std::optional<std::vector<Arrow>> chain;
+  if (a != b) {
+    auto found = causal::longest_chain(graph, cause(a, options.order()), b, options.order());
+    if (found) chain = found->arrows(graph);
+  }
   if (!options.json) {
     TRY_STATUS(print(asked, a, b, options, chain));
     return 0;
   }
   Json json{{"a", to_string(first)}, {"b", to_string(second)}, {"order", to_string(options.order())}};
   json["events"] = chain ? Json(length_of(*chain, a, b).events) : Json();
-  json["chain"] = chain ? chain_json(graph, chain->arrows) : Json();
+  json["chain"] = chain ? chain_json(graph, *chain) : Json();
   fmt::print("{}\n", dump_json(json, 2));
   return 0;
 }

@@ -7,6 +7,7 @@
 
 #include "pastcone/graph/fact_edges.h"
 #include "pastcone/graph/opens.h"
+#include "pastcone/graph/ports.h"
 #include "pastcone/graph/signals.h"
 #include "pastcone/graph/steps.h"
 #include "pastcone/graph/transfers.h"
@@ -29,19 +30,23 @@ class Reader {
   }
 
   Result<causal::Execution> run() {
-    for (const auto& [id, index] : index_) TRY_STATUS(read(id, index));
+    for (const auto& [id, index] : index_) TRY_STATUS(read_start(id, index));
+    Told told(facts_, execution_);
+    for (const auto& [id, index] : index_) TRY_STATUS(read(id, index, told));
     for (causal::EdgeInput& edge : std::move(turns_).hand_overs()) execution_.edges.push_back(edge);
     std::move(transfers_).finish(execution_);
     opens_.add_edges(execution_);
     add_fact_edges(facts_, opens_, index_, execution_);
     signals_.add_edges(facts_, index_, execution_);
+    std::move(ports_).finish(execution_);
     for (const Wait& wait : waits_) add_end_of(wait.pid, wait.at, EdgeKind::kWait);
     for (const auto& [pid, at] : signals_.children()) add_end_of(pid, at, EdgeKind::kSignal);
     return std::move(execution_);
   }
 
  private:
-  Status read(ThreadId id, uint32_t index);
+  Status read_start(ThreadId id, uint32_t index);
+  Status read(ThreadId id, uint32_t index, const Told& told);
   Status take_wait(StreamReader& reader, const Item& item, uint32_t index);
   Status take_signal(StreamReader& reader, const Item& item, uint32_t index);
   void add_end_of(uint32_t pid, causal::Node at, EdgeKind kind);
@@ -62,6 +67,7 @@ class Reader {
   Transfers transfers_;
   Opens opens_;
   Signals signals_;
+  Ports ports_;
 };
 
 /// A wait that tells of somebody's end. (One that tells of a stop has no source that the recording knows.)
@@ -111,10 +117,19 @@ void Reader::start(const Item& item, causal::ThreadInput& thread) {
   thread.by_fork = (item.flags & format::kStartProcess) != 0;
 }
 
-Status Reader::read(ThreadId id, uint32_t index) {
+/// Who created it, which is asked of others before it is their turn.
+Status Reader::read_start(ThreadId id, uint32_t index) {
+  StreamReader reader(recording_, id);
+  auto item = TRY(reader.next());
+  if (item && item->op == Op::kStart) start(*item, execution_.threads[index]);
+  return {};
+}
+
+Status Reader::read(ThreadId id, uint32_t index, const Told& told) {
   StreamReader reader(recording_, id);
   TurnScan turn(index, id, images_);
   TransferScan transfer(index, transfers_);
+  PortScan port(index, id, told, ports_);
   causal::ThreadInput& thread = execution_.threads[index];
   bool vfork = false;
   uint64_t events = 0;
@@ -137,6 +152,7 @@ Status Reader::read(ThreadId id, uint32_t index) {
       vfork = (item->flags & format::kStartVfork) != 0 && thread.creator.event != 0;
     }
     opens_.take(*item, index);
+    TRY_STATUS(port.take(reader, *item));
     TRY_STATUS(take_wait(reader, *item, index));
     TRY_STATUS(take_signal(reader, *item, index));
     if (item->op == Op::kExec) release_creator(entering(events));

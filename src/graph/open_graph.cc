@@ -1,10 +1,10 @@
 #include "pastcone/graph/open_graph.h"
 
+#include "pastcone/base/files.h"
 #include "pastcone/causal/build.h"
 #include "pastcone/causal/flat.h"
 #include "pastcone/graph/execution.h"
 #include "pastcone/graph/names.h"
-#include "pastcone/graph/ports.h"
 #include "pastcone/trace/checksum.h"
 #include "pastcone/trace/file_names.h"
 
@@ -27,9 +27,10 @@ std::string key_of(const Recording& recording, bool with_facts) {
 }
 
 Result<OpenedGraph> open_kept(const Path& path, ByteView key) {
+  MappedFile file = TRY(MappedFile::open(path));
   OpenedGraph opened;
-  opened.file = TRY(MappedFile::open(path));
-  opened.graph = TRY(causal::open_flat(opened.file.bytes(), key));
+  opened.graph = TRY(causal::open_flat(file.bytes(), key));
+  opened.kept = true;
   return opened;
 }
 
@@ -41,7 +42,6 @@ Status keep(const causal::Graph& graph, const Path& path, ByteView key) {
 
 Result<causal::Graph> make(const Recording& recording, const Facts& facts) {
   causal::Execution execution = TRY(read_execution(recording, facts));
-  TRY_STATUS(read_ports(recording, facts, execution));
   return causal::build(std::move(execution), {.name = name_of});
 }
 

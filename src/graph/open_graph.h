@@ -1,9 +1,9 @@
-// The event graph of a recording: as it lies in graph.idx beside it, or made of its streams and the facts that
-// a replay tells, and then kept there for the next time. A graph.idx that is damaged, of another recording, of less or more of this one, or
-// made by another build's rules is as good as none. Where it cannot be written the graph is read each time.
+// The event graph of a recording: as it lies in graph.idx beside it, or made of its streams and the facts
+// that a replay tells, and then kept there for the next time. A graph.idx that is damaged, of another
+// recording, of less or more of this one, or made by another build's rules is as good as none. Where it
+// cannot be written the graph is read each time.
 #pragma once
 
-#include "pastcone/base/files.h"
 #include "pastcone/base/result.h"
 #include "pastcone/causal/graph.h"
 #include "pastcone/graph/facts.h"
@@ -12,8 +12,8 @@
 namespace pastcone::graph {
 
 struct OpenedGraph {
-  MappedFile file;  ///< where the graph lies, if it was there
   causal::Graph graph;
+  bool kept = false;          ///< it was there
   std::string contradiction;  ///< that facts led to: it was made without them
 };
 

@@ -43,7 +43,7 @@ class KeptGraph : public ::testing::Test {
     EXPECT_TRUE(recording) << recording.error().message;
     auto opened = open_graph(*recording);
     EXPECT_TRUE(opened) << opened.error().message;
-    kept = !opened->file.bytes().empty();
+    kept = opened->kept;
     return causal::flat_bytes(opened->graph, {});
   }
 

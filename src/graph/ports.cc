@@ -262,16 +262,4 @@ std::optional<uint64_t> channel_of(const causal::Graph& graph, const causal::Con
   return graph.channels[found.lane].id;
 }
 
-Status read_ports(const Recording& recording, const Facts& facts, Execution& execution) {
-  Told told(facts, execution);
-  Ports ports;
-  for (uint32_t index = 0; index < execution.threads.size(); ++index) {
-    StreamReader reader(recording, execution.threads[index].id);
-    PortScan scan(index, execution.threads[index].id, told, ports);
-    while (auto item = TRY(reader.next())) TRY_STATUS(scan.take(reader, *item));
-  }
-  std::move(ports).finish(execution);
-  return {};
-}
-
 }  // namespace pastcone::graph

@@ -108,7 +108,4 @@ class PortScan {
 std::optional<uint64_t> channel_of(const causal::Graph& graph, const causal::Contests& contests,
                                    uint32_t message);
 
-/// One more pass over all event streams.
-Status read_ports(const Recording& recording, const Facts& facts, causal::Execution& execution);
-
 }  // namespace pastcone::graph
