@@ -72,6 +72,7 @@ Result<int> replay_to(const Recording& recording, const ReplayTo& options) {
   } else {
     how.horizons = horizons_of(graph, there.cut);
   }
+  how.on_remark = [](const std::string& remark) { print_error(remark); };
   how.on_arrival = [&](const std::vector<replay::Standing>& all) {
     print_standing(all);
     print_transit(graph, causal::in_transit(graph, there.cut));

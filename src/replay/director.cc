@@ -26,6 +26,7 @@
 #include "pastcone/replay/run_summary.h"
 #include "pastcone/replay/session.h"
 #include "pastcone/replay/surroundings.h"
+#include "pastcone/replay/takeover.h"
 #include "pastcone/replay/temporary_file.h"
 #include "pastcone/replay/watch.h"
 
@@ -40,6 +41,7 @@ constexpr auto kDoze = 1ms;  // between two looks: lets what happens at once be 
 constexpr auto kLeastPatience = 10s;
 constexpr auto kSafetyNet = 200ms;  // a process that dies inside does not tell
 constexpr auto kPatience = 2000ms;  // for processes that were told to give up
+constexpr int kTimesInVain = 20;
 
 /// Signals set a flag and wake the director. SIGCHLD only wakes.
 class SignalWatch {
@@ -99,6 +101,7 @@ class Director {
               const ReplayOptions& options, ReplayOutcome& outcome);
   void arrive(Session& session, OutputPrinter& printer, const SignalWatch& signals,
               const ReplayOptions& options, ReplayOutcome& outcome);
+  void show_to_debuggers(const Session& session);
   void set_horizons(const Horizons& horizons);
   bool go_further(const ReplayOptions& options);
   void look_at_reports();
@@ -116,6 +119,7 @@ class Director {
   Watch watch_;
   UniqueFd store_, output_;
   std::optional<Feed> feed_;
+  std::optional<Takeovers> takeovers_;
   UniqueFd lifeline_, lifeline_end_;  ///< what the processes hold; what we hold, and they end when we do
   uint32_t last_progress_ = 0;
   uint64_t last_sum_ = 0;
@@ -198,7 +202,12 @@ Result<ReplayOutcome> Director::run(const ReplayOptions& options) {
   TRY_STATUS(make_lifeline());
   if (options.horizons) set_horizons(*options.horizons);
   SignalWatch signals(stage_);
-  Session session(TRY(record::launch(stage_, describe_launch(runtime, signals.mask()))));
+  record::Launch how = describe_launch(runtime, signals.mask());
+  if (options.hold) {
+    int first_fd = record::first_descriptor(how.open_files);
+    takeovers_ = TRY(Takeovers::create(recording_, runtime, first_fd, options.on_remark));
+  }
+  Session session(TRY(record::launch(stage_, how)));
   feed_->start();  // not before: a process of several threads is not one to fork from
   OutputPrinter printer(stage_.view(), run_.outputs, output_.get(), options.show_output);
   ReplayOutcome outcome;
@@ -247,6 +256,7 @@ void Director::direct(Session& session, OutputPrinter& printer, const SignalWatc
     uint32_t seen = load(stage_.header().activity);
     bool all_ended = session.reap();
     serve_breakpoint(stage_.header().breakpoint);
+    if (takeovers_) takeovers_->serve(stage_.header(), session);
     look_at_reports();
     if (feed_->failed()) return end_all(session);
     if (!printer.advance() || signals.interrupted()) {
@@ -284,10 +294,20 @@ void Director::arrive(Session& session, OutputPrinter& printer, const SignalWatc
                       const ReplayOptions& options, ReplayOutcome& outcome) {
   printer.advance();
   outcome.standing = watch_.standing();
+  if (options.hold) show_to_debuggers(session);
   if (options.on_arrival) options.on_arrival(outcome.standing);
   while (options.hold && !signals.interrupted())
     stage_.wait_activity(load(stage_.header().activity), kSafetyNet);
   end_all(session);
+}
+
+/// All are told that they stand still now, and prepare for debuggers what they would not while others go on.
+void Director::show_to_debuggers(const Session& session) {
+  record::store(stage_.header().held, uint32_t{1});
+  for (uint32_t i = 0; i < layout_.threads; ++i) record::bump_and_wake(stage_.view().thread(i).horizon_futex);
+  auto end = std::chrono::steady_clock::now() + kSafetyNet;
+  while (!watch_.is_stuck(session) && std::chrono::steady_clock::now() < end)
+    std::this_thread::sleep_for(kDoze);
 }
 
 /// In parallel mode a thread may wait by itself, in a loop, for what another one does at another time than
@@ -344,9 +364,10 @@ void Director::end_all(Session& session) {
   using Clock = std::chrono::steady_clock;
   bool told = load(stage_.header().give_up) != 0;
   Clock::time_point patience = Clock::now() + (told ? kPatience : 0ms);
-  while (!session.reap()) {
+  int in_vain = 0;  // what is dead, and not for us to collect, a debugger has not looked at yet
+  while (!session.reap() && in_vain < kTimesInVain) {
     look_at_reports();
-    if (Clock::now() >= patience) session.kill_all();
+    if (Clock::now() >= patience) in_vain = session.kill_all() ? 0 : in_vain + 1;
     std::this_thread::sleep_for(kDoze);
   }
 }
@@ -408,10 +429,10 @@ Result<ReplayOutcome> replay(const Recording& recording, const ReplayOptions& op
   Path patch_directory = TRY(record::PatchCache::default_directory());
   bool traps = !record::has_dispatch();
   bool parallel = recording.manifest().parallel;
-  uint32_t flags = (traps ? stage::kFlagNoDispatch : 0) | (options.show_output ? 0 : stage::kFlagNoOutput) |
-                   (parallel ? stage::kFlagParallel : 0) |
-                   (options.index_directory.empty() ? 0 : stage::kFlagIndex) |
-                   (options.horizons ? stage::kFlagHorizons : 0);
+  uint32_t flags =
+      (traps ? stage::kFlagNoDispatch : 0) | (options.show_output ? 0 : stage::kFlagNoOutput) |
+      (parallel ? stage::kFlagParallel : 0) | (options.index_directory.empty() ? 0 : stage::kFlagIndex) |
+      (options.horizons ? stage::kFlagHorizons : 0) | (options.hold ? stage::kFlagAsPrograms : 0);
   record::lift_limit(RLIMIT_AS);
   SharedStage stage = TRY(SharedStage::create(stage::Mode::kReplay, flags, patch_directory));
   if (options.index_directory.size() >= sizeof stage.header().index_directory) {

@@ -41,7 +41,8 @@ struct ReplayOptions {
   std::optional<Horizons> horizons = {};
   /// Asked when all stand at their horizons: new ones for some, or none if this is where they were to come.
   std::function<Horizons(const std::vector<Standing>&)> further = {};
-  bool hold = false;  ///< they stay there until a signal comes
+  bool hold = false;  ///< they stay there until a signal comes, and look like their programs to debuggers
+  std::function<void(const std::string&)> on_remark = {};             ///< told why one of them does not
   std::function<void(const std::vector<Standing>&)> on_arrival = {};  ///< called when all stand
 };
 

@@ -60,8 +60,10 @@ std::optional<char> Session::thread_state(pid_t thread) {
   return stat->state;
 }
 
-void Session::kill_all() const {
-  for (pid_t process : processes()) kill(process, SIGKILL);
+bool Session::kill_all() const {
+  std::vector<pid_t> left = processes();
+  for (pid_t process : left) kill(process, SIGKILL);
+  return !left.empty();
 }
 
 bool Session::reap() {

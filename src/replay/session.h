@@ -20,11 +20,13 @@ class Session {
   /// What a thread is doing: 'R' running, 'S' asleep, 'Z' dead …; none: it is gone.
   static std::optional<char> thread_state(pid_t thread);
 
-  /// Ends all of them.
-  void kill_all() const;
+  /// Ends all of them. False: there were none.
+  bool kill_all() const;
 
   /// Collects the children that have ended. True if none is left.
   bool reap();
+  /// An end that somebody else was told of.
+  void note(pid_t process, int status) { statuses_[process] = status; }
   /// How an ended process ended, as from waitpid.
   std::optional<int> status(pid_t process) const;
 

@@ -237,6 +237,7 @@ void set_name(const char* path) {
       record_start(t, 0, 0, 0, format::kStartProcess | format::kStartRoot);
     }
     open_lock_stream(t);
+    if (g.replay) become_program(t);
   }
   if (p.serial) {
     stage::Group& group = g.stage.group(p.group);

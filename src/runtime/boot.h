@@ -27,4 +27,7 @@ struct Target {
   char name[4096];
 };
 
+/// Replay, at the beginning of a process that shall be seen as its program: executes it, if the director takes it over then.
+void become_program(Thread& t);
+
 }  // namespace pastcone::runtime

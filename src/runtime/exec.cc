@@ -7,6 +7,7 @@
 #include "loader.h"
 #include "pastcone/patch/sanitizers.h"
 #include "robust.h"
+#include "takeover.h"
 #include "text.h"
 #include "turn.h"
 #include "waits.h"
@@ -140,8 +141,7 @@ bool write_all(int fd, const void* from, u64 n) {
 }
 
 /// Puts everything the next image must know into a pipe that stays open across the exec; its descriptor, or -errno.
-long prepare_handoff(Call& c, const char* path, const char* name) {
-  Thread& t = c.t;
+long prepare_handoff(Thread& t, const char* path, const char* name) {
   Process& p = *t.process;
   i32 ends[2];
   if (long error = sys(__NR_pipe2, ends, kCloexec)) return error;
@@ -218,6 +218,24 @@ long execute_runtime(const Vectors& v) {
   return sys(__NR_execveat, own_fd(stage::kFdRuntime), "", v.argv, v.envp, kEmptyPath);
 }
 
+void prepare_next_image(Thread& t, Vectors& v) {
+  Program none;
+  none.arguments[none.extra++] = "replay";
+  long handoff = prepare_handoff(t, "", "");
+  if (is_error(handoff) || !make_vectors(v, none, 0, 0, t.process->number, (int)handoff))
+    diverge(t, Cause::kMachine, "a program cannot be started");
+}
+
+/// The runtime again; or the program, and the director puts the runtime in its place.
+[[noreturn]] void execute_next_image(Thread& t, const Vectors& v, const char* as_program) {
+  if (as_program) {
+    sys(__NR_execve, as_program, v.argv, v.envp);
+    decline_takeover();
+  }
+  long result = execute_runtime(v);
+  diverge(t, Cause::kMachine, "a program cannot be started", 0, result);
+}
+
 /// A program that cannot be recorded runs as it is; what it says to others is from outside.
 long execute_natively(Call& c, const Program& program) {
   for (int i = 0; i < stage::kFdCount; ++i) sys(__NR_fcntl, own_fd(i), 2, 1);
@@ -245,6 +263,14 @@ void record_exec_mark(Call& c) {
 
 }  // namespace
 
+void become_program(Thread& t) {
+  const char* as_program = ask_for_takeover(t);
+  if (!as_program) return;
+  Vectors v{};
+  prepare_next_image(t, v);
+  execute_next_image(t, v, as_program);
+}
+
 long handle_execve(Call& c) {
   bool at = c.number == __NR_execveat;
   int directory = at ? (i32)c.a[0] : -100;
@@ -258,16 +284,11 @@ long handle_execve(Call& c) {
     result = corrected(c, result);
     if (is_error(result)) return result;
     if (c.log().peek() == Op::kStop || c.log().at_end()) end_of_log(c.t);
-    Program none;
-    const char* word = "replay";
-    none.arguments[none.extra++] = word;
-    long handoff = prepare_handoff(c, "", "");
-    if (is_error(handoff) || !make_vectors(v, none, 0, 0, c.t.process->number, (int)handoff))
-      diverge(c.t, Cause::kMachine, "a program cannot be started");
+    const char* as_program = ask_for_takeover(c.t);
+    prepare_next_image(c.t, v);
     release_all_robust_mutexes(c.t);
     store(slot_of(c.t).tid, 0u);  // it will have its process's
-    result = execute_runtime(v);
-    diverge(c.t, Cause::kMachine, "a program cannot be started", 0, result);
+    execute_next_image(c.t, v, as_program);
   }
   static Program program;
   program = Program{};
@@ -297,7 +318,7 @@ long handle_execve(Call& c) {
   }
   record_exec_mark(c);
   sys(__NR_fcntl, program.fd, 2, 0);  // not close-on-exec
-  long handoff = prepare_handoff(c, path, name);
+  long handoff = prepare_handoff(c.t, path, name);
   result = is_error(handoff) ? handoff
            : make_vectors(v, program, argv, envp, c.t.process->number, (int)handoff) ? 0 : -ENOMEM;
   if (!result) {

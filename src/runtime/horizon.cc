@@ -1,5 +1,6 @@
 #include "horizon.h"
 
+#include "takeover.h"
 #include "turn.h"
 #include "waits.h"
 
@@ -17,8 +18,10 @@ void park(Thread& t, u64 step, Op hands_over) {
     u32 seen = load(slot.horizon_futex);
     if (load(slot.horizon) > step) break;
     if (load(g.stage.header().give_up)) abandon_wait(t);
+    if (load(g.stage.header().held)) show_to_debuggers(true);
     futex_wait(slot.horizon_futex, seen);
   }
+  show_to_debuggers(false);
   end_wait(t);
 }
 

@@ -2,6 +2,7 @@
 
 #include "call.h"
 #include "horizon.h"
+#include "takeover.h"
 #include "text.h"
 #include "turn.h"
 #include "waits.h"
@@ -10,16 +11,24 @@ namespace pastcone::runtime {
 namespace {
 
 /// Tells the kernel where the program's arguments, environment and auxiliary vector are now, for ps and for gdb. Without
-/// CONFIG_CHECKPOINT_RESTORE it does not want to know; then ps shows nonsense, and nothing else is different.
+/// CONFIG_CHECKPOINT_RESTORE it does not want to know; then ps shows nonsense, and gdb does not find the libraries.
 void tell_kernel(const Start& start, u64 stack, u64 arguments, u64 environment, u64 end, u64* auxv) {
   struct {
     u64 start_code, end_code, start_data, end_data, start_brk, brk, start_stack, arg_start, arg_end, env_start, env_end;
     u64* auxv;
     u32 auxv_size;
     i32 exe_fd;
-  } map{start.info.program_base + kPage,  start.info.program_base + kPage + 1, start.info.brk - 2, start.info.brk - 1,
+  } map{start.info.entry, start.info.entry + 1, start.info.brk - 2, start.info.brk - 1,
         start.info.brk, start.info.brk,   stack, arguments, environment, environment, end,
         auxv, start.info.auxc * 16, -1};
+  u64 longer[128];
+  if (u64 symbols = map_own_symbols(); symbols && map.auxv_size + 16 <= sizeof longer) {
+    longer[0] = AT_SYSINFO_EHDR;
+    longer[1] = symbols;
+    memcpy(longer + 2, auxv, map.auxv_size);
+    map.auxv = longer;
+    map.auxv_size += 16;
+  }
   sys(__NR_prctl, 35, 14, &map, sizeof map, 0);  // PR_SET_MM, PR_SET_MM_MAP
 }
 
@@ -65,6 +74,7 @@ u64 build_stack(const Start& start) {
     *out++ = value;
   }
   tell_kernel(start, at, strings_at, environment, (u64)s, auxv);
+  if (!start.info.interpreter_file) note_static_auxv(auxv);
   return at;
 }
 

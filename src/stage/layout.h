@@ -43,6 +43,7 @@ inline constexpr uint32_t kFlagListCalls = 4;   ///< for developers: every call 
 inline constexpr uint32_t kFlagParallel = 16;   ///< threads run in parallel; their locks and calls are ordered
 inline constexpr uint32_t kFlagNoOutput = 8;    ///< replay: nobody wants to see what the program prints
 inline constexpr uint32_t kFlagHorizons = 64;   ///< replay: threads have horizons, ThreadSlot::horizon
+inline constexpr uint32_t kFlagAsPrograms = 128;  ///< replay: for debuggers, processes are to look like their programs: Takeover
 inline constexpr uint32_t kFlagIndex = 32;      ///< replay: every access to an object goes into Header::index_directory
 
 /// Replay: a place where a thread is to stop once its registers and some words of memory have given values, which may take
@@ -68,6 +69,17 @@ struct Breakpoint {
   uint8_t code[8192];       ///< of the program; rip is in the middle
 };
 enum class BreakpointState : uint32_t { kFree = 0, kWanted = 1, kReady = 2 };
+
+/// Replay with kFlagAsPrograms: a process executes its program as the kernel would, so that it is under /proc/PID/exe. Before its
+/// first instruction the director puts the runtime in its place.
+struct Takeover {
+  uint32_t lock;     ///< owner's tid
+  uint32_t state;    ///< futex: TakeoverState
+  uint32_t process, thread;  ///< as the kernel has them now
+  uint32_t file;     ///< the program
+  char path[432];    ///< the answer: what to execute; empty: the runtime
+};
+enum class TakeoverState : uint32_t { kFree = 0, kWanted = 1, kReady = 2, kFailed = 3 };
 
 struct ObjectBucket {
   uint32_t lock;  ///< owner's tid
@@ -163,6 +175,7 @@ struct Header {
   uint32_t give_up;         ///< set by the director: every waiting thread ends
   uint32_t file_requests;   ///< record: counts files asked for
   uint32_t turn_gaps;       ///< how many TurnGap there are
+  uint32_t held;            ///< all stand at their horizons, for debuggers to look at
   uint32_t object_futexes[kObjectFutexes];  ///< replay: for who waits for an object; 0 for those that processes share
   uint32_t feed_futex;      ///< woken when ThreadSlot::data_ready of some thread has grown
   uint64_t output_done;     ///< replay: number of output records written
@@ -176,6 +189,7 @@ struct Header {
   SharedMemory shared_memory[kSharedMemories];
   char patch_directory[256];  ///< patched copies of files, named by FileSlot::patched in hex
   Breakpoint breakpoint;
+  Takeover takeover;
   uint32_t last_on_core[kCores];  ///< replay: the thread that was seen there last, as in an ObjectState
   ObjectBucket object_buckets[kObjectFutexes];
 };

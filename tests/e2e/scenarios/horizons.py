@@ -1,33 +1,8 @@
 """replay --to: everybody goes as far as the event needs, and no further."""
-import json
 import re
-import signal
 import struct
 
-PLACE = re.compile(r"(p[0-9.]+)(?::(\d+))?(.*?)(?:  \(now thread (\d+)\))?$")
-
-
-class Place:
-    """Where a thread stands, as replay --to prints it."""
-
-    def __init__(self, line):
-        self.thread, event, rest, tid = PLACE.match(line).groups()
-        self.event, self.tid = int(event or 0), int(tid or 0)
-        self.entered = "on its way" in rest
-
-    def has_begun(self, event):
-        """Whether what the program does after this event may have run."""
-        return event < self.event + self.entered
-
-
-def events_of(context, recording):
-    """thread → its events."""
-    listed = context.run([context.pastcone, "events", recording, "--json"], label="events")
-    result = {}
-    for line in listed.stdout.decode().splitlines():
-        event = json.loads(line)
-        result.setdefault(event["event"].split(":")[0], []).append(event)
-    return result
+from holding import events_of, hold_at, release
 
 
 def counter(place, address):
@@ -39,19 +14,6 @@ def counter(place, address):
 
 
 WAYS = ((), ("--demand",))
-
-
-def hold_at(context, recording, event, way):
-    """Replays up to the event; the running step, and the places of all threads."""
-    running = context.start([context.pastcone, "replay", recording, "--to", event, *way, "--hold", "--verify"], label=f"--to {event}")
-    running.wait_for_output(b"held")
-    lines = running.output["stdout"].decode().splitlines()
-    return running, [Place(line) for line in lines if PLACE.match(line)]
-
-
-def release(running):
-    running.process.send_signal(signal.SIGINT)
-    return running.finish()
 
 
 def expect_at(context, recording, event, way, address, steps):
