@@ -34,6 +34,7 @@ namespace pastcone::patch {
 
 /// The runtime is linked at this address.
 inline constexpr uint64_t kRuntimeBase = 0x200000000000;
+inline constexpr uint64_t kRuntimeEnd = kRuntimeBase + 0x40000000;  ///< its code and data end before
 inline constexpr uint64_t kSyscallEntry = kRuntimeBase + 0x1000;
 inline constexpr uint64_t kInstructionEntry = kRuntimeBase + 0x1040;
 

@@ -23,6 +23,7 @@
 #include "pastcone/replay/examination.h"
 #include "pastcone/replay/feed.h"
 #include "pastcone/replay/output.h"
+#include "pastcone/replay/polling.h"
 #include "pastcone/replay/run_summary.h"
 #include "pastcone/replay/session.h"
 #include "pastcone/replay/surroundings.h"
@@ -39,6 +40,7 @@ using record::SharedStage;
 
 constexpr auto kDoze = 1ms;  // between two looks: lets what happens at once be seen at once
 constexpr auto kLeastPatience = 10s;
+constexpr auto kPollingPatience = 3s;
 constexpr auto kSafetyNet = 200ms;  // a process that dies inside does not tell
 constexpr auto kPatience = 2000ms;  // for processes that were told to give up
 constexpr int kTimesInVain = 20;
@@ -123,6 +125,7 @@ class Director {
   UniqueFd lifeline_, lifeline_end_;  ///< what the processes hold; what we hold, and they end when we do
   uint32_t last_progress_ = 0;
   uint64_t last_sum_ = 0;
+  Polling polling_{kPollingPatience};
   std::chrono::steady_clock::time_point looked_at_{}, moved_at_ = std::chrono::steady_clock::now();
   uint32_t reports_seen_ = 0;
   bool horizons_ = false;
@@ -312,14 +315,19 @@ void Director::show_to_debuggers(const Session& session) {
 
 /// In parallel mode a thread may wait by itself, in a loop, for what another one does at another time than
 /// before. It did not take longer than the whole recording then; if it takes many times that now, it will not
-/// end.
+/// end. Sooner it is known of those who only yield.
 bool Director::runs_in_circles() {
   if (!recording_.manifest().parallel) return false;
   auto now = std::chrono::steady_clock::now();
   if (now - looked_at_ < kSafetyNet) return false;
   looked_at_ = now;
   uint64_t progress = watch_.progress();
-  if (std::exchange(last_sum_, progress) != progress || watch_.computing().empty()) moved_at_ = now;
+  std::vector<pid_t> computing = watch_.computing_threads();
+  if (std::exchange(last_sum_, progress) != progress || computing.empty()) {
+    moved_at_ = now;
+    polling_.forget();
+  }
+  if (polling_.only(computing)) return true;
   const Manifest& manifest = recording_.manifest();
   std::chrono::nanoseconds recorded(std::max<int64_t>(manifest.ended_ns - manifest.started_ns, 0));
   return now - moved_at_ > kLeastPatience + 10 * recorded;
@@ -347,9 +355,22 @@ bool Director::nobody_can_go_on(const Session& session) {
   return unchanged && watch_.is_stuck(session);
 }
 
-/// Every wait is on one of these words.
+/// Whether it waits in the runtime, not in the kernel for somebody else than the director.
+bool can_be_told(const stage::ThreadSlot& thread) {
+  auto kind = static_cast<stage::WaitKind>(thread.wait_kind);
+  return kind != stage::WaitKind::kFutex && kind != stage::WaitKind::kJoin;
+}
+
+/// Every wait is on one of these words, but those in the kernel. Who is named says where it is.
 void Director::give_up() {
   stage::View view = stage_.view();
+  for (const Divergence& divergence : *stuck_) {
+    const EventId& event = divergence.event;
+    stage::ProcessSlot& process = view.process(event.process().number());
+    const stage::ThreadSlot& thread = view.thread(process.first_thread + event.thread().number() - 1);
+    if (load(process.diverged) == 0 && can_be_told(thread))
+      record::store(process.diverged_thread, event.thread().number());
+  }
   record::store(view.header().give_up, uint32_t{1});
   for (uint32_t i = 0; i <= run_.last_connection; ++i) record::bump_and_wake(view.connection(i).futex);
   for (uint32_t i = 0; i <= run_.last_group; ++i) record::bump_and_wake(view.group(i).futex);

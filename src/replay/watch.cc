@@ -7,6 +7,7 @@
 #include <cstring>
 #include <map>
 
+#include "pastcone/patch/abi.h"
 #include "pastcone/record/shared_stage.h"
 #include "pastcone/trace/processes.h"
 
@@ -74,6 +75,12 @@ bool can_go_on(const stage::View& stage, const ThreadSlot& slot) {
   }
 }
 
+std::string object_name(uint64_t address) {
+  // The runtime stands for what libc has locks for: the heap and more.
+  bool of_runtime = address >= patch::kRuntimeBase && address < patch::kRuntimeEnd;
+  return of_runtime ? "a lock inside libc" : fmt::format("the lock at {:#x}", address);
+}
+
 std::string wait_text(const ThreadSlot& slot) {
   switch (static_cast<WaitKind>(slot.wait_kind)) {
     case WaitKind::kChannel:
@@ -88,8 +95,8 @@ std::string wait_text(const ThreadSlot& slot) {
     case WaitKind::kFile:
       return fmt::format("it waits for file {}", slot.wait_for);
     case WaitKind::kOrder:
-      return fmt::format("it waits for access {} to object {} that does not come", slot.wait_position,
-                         slot.wait_for);
+      return fmt::format("it waits until {} was used {} times, which does not happen",
+                         object_name(slot.wait_for), slot.wait_position);
     case WaitKind::kJoin:
       return "it waits for the end of a thread that does not come";
     case WaitKind::kFutex:
@@ -111,6 +118,21 @@ std::string death_text(const ThreadSlot& slot, const Session& session) {
                                : fmt::format(" with status {}", WEXITSTATUS(*status));
   }
   return fmt::format("it ended{} before its recording does", how);
+}
+
+/// Who waits for a thread's end, or for his turn to make a call, waits because of somebody else who waits.
+int remoteness(const ThreadSlot& slot) {
+  switch (static_cast<WaitKind>(slot.wait_kind)) {
+    case WaitKind::kJoin:
+    case WaitKind::kVfork:
+      return 3;
+    case WaitKind::kTurn:
+      return 2;
+    case WaitKind::kFutex:
+      return 1;
+    default:
+      return 0;
+  }
 }
 
 /// The first of each process.
@@ -145,8 +167,9 @@ bool Watch::everybody_sleeps(const Session& session) {
     auto tid = static_cast<pid_t>(load(thread.tid));
     if (tid == 0) return false;  // its creator has announced it
     known.insert(tid);
-    if (state != ThreadState::kRunning && state != ThreadState::kWaiting) continue;
     std::optional<char> doing = Session::thread_state(tid);
+    if (state == ThreadState::kEnded && (doing == 'R' || doing == 'D')) return false;  // somebody may join it
+    if (state != ThreadState::kRunning && state != ThreadState::kWaiting) continue;
     if (!doing && state_of(thread) == state) {
       dead_.insert(index);
       continue;
@@ -172,12 +195,19 @@ bool Watch::is_stuck(const Session& session) {
 }
 
 std::vector<Divergence> Watch::waiting() const {
+  auto waits = [this](uint32_t index) {
+    return state_of(slot(index)) == ThreadState::kWaiting && !last_seen_here(slot(index)) &&
+           !at_horizon(slot(index));
+  };
+  std::map<uint32_t, int> least;
+  for (uint32_t index = 0; index < threads_; ++index) {
+    if (!waits(index)) continue;
+    int& known = least.try_emplace(slot(index).process, remoteness(slot(index))).first->second;
+    known = std::min(known, remoteness(slot(index)));
+  }
   return one_per_process(
       stage_, threads_, stage::Cause::kWait,
-      [this](uint32_t index) {
-        return state_of(slot(index)) == ThreadState::kWaiting && !last_seen_here(slot(index)) &&
-               !at_horizon(slot(index));
-      },
+      [&](uint32_t index) { return waits(index) && remoteness(slot(index)) == least[slot(index).process]; },
       wait_text);
 }
 
@@ -205,13 +235,22 @@ uint64_t Watch::progress() const {
   return sum;
 }
 
+bool Watch::computes(uint32_t index) const {
+  if (state_of(slot(index)) != ThreadState::kRunning) return false;
+  return Session::thread_state(static_cast<pid_t>(load(slot(index).tid))) == 'R';
+}
+
+std::vector<pid_t> Watch::computing_threads() const {
+  std::vector<pid_t> found;
+  for (uint32_t index = 0; index < threads_; ++index) {
+    if (computes(index)) found.push_back(static_cast<pid_t>(load(slot(index).tid)));
+  }
+  return found;
+}
+
 std::vector<Divergence> Watch::computing() const {
   return one_per_process(
-      stage_, threads_, stage::Cause::kOrder,
-      [this](uint32_t index) {
-        if (state_of(slot(index)) != ThreadState::kRunning) return false;
-        return Session::thread_state(static_cast<pid_t>(load(slot(index).tid))) == 'R';
-      },
+      stage_, threads_, stage::Cause::kOrder, [this](uint32_t index) { return computes(index); },
       [](const ThreadSlot&) { return "it computes on and on, and never comes to this event"; });
 }
 

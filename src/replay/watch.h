@@ -34,6 +34,7 @@ class Watch {
   /// Counts what all threads have done; and who computes without a call: one per process.
   uint64_t progress() const;
   std::vector<Divergence> computing() const;
+  std::vector<pid_t> computing_threads() const;
 
   /// What the processes reported themselves; those that is_stuck() found dead; and, at the end, all that did
   /// not reach the end of their recording. One per process.
@@ -46,6 +47,7 @@ class Watch {
 
  private:
   bool everybody_sleeps(const Session& session);
+  bool computes(uint32_t index) const;
   const stage::ThreadSlot& slot(uint32_t index) const { return stage_.thread(index); }
 
   stage::View stage_;

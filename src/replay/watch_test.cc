@@ -121,6 +121,48 @@ TEST_F(WatchTest, AProcessThatDiedInsideDoesNotHideThatTheOthersWait) {
   EXPECT_EQ(to_string(died[0]), "p2:17 diverged: it ended before its recording does");
 }
 
+/// Between what it says itself and the kernel's word that it is gone, for which others wait.
+TEST_F(WatchTest, OneThatHasEndedButIsNotGoneYetMayBeWaitedFor) {
+  pid_t leader = start(0, [this] {
+    if (fork() == 0) {
+      set(1, ThreadState::kEnded);
+      record::store(view_.thread(1).tid, static_cast<uint32_t>(getpid()));
+      while (record::load(view_.header().give_up) == 0) {
+      }
+      _exit(0);
+    }
+    signal(SIGCHLD, SIG_IGN);
+    wait_forever(0);
+  });
+  Session session(leader);
+  Watch watch(view_, 2, 2);
+  wait_until([this] { return is_waiting(0) && view_.thread(1).tid != 0; });
+  for (int i = 0; i < 20; ++i) EXPECT_FALSE(watch.is_stuck(session));
+  record::store(view_.header().give_up, uint32_t{1});
+  wait_until([&] { return watch.is_stuck(session); });
+}
+
+TEST_F(WatchTest, WhoWaitsForAThreadIsNotNamedBeforeWhatThatOneWaitsFor) {
+  using stage::WaitKind;
+  WaitKind kinds[] = {WaitKind::kJoin, WaitKind::kTurn, WaitKind::kOrder};
+  for (uint32_t slot = 0; slot < 3; ++slot) {
+    stage::ThreadSlot& thread = view_.thread(slot);
+    thread.process = 1;
+    thread.thread = slot + 1;
+    thread.events_size = 1;
+    thread.event = 7;
+    thread.wait_kind = static_cast<uint32_t>(kinds[slot]);
+    thread.wait_for = 0xabcd0;
+    thread.wait_position = 4;
+    set(slot, ThreadState::kWaiting);
+  }
+  Watch watch(view_, 1, 3);
+  auto waiting = watch.waiting();
+  ASSERT_EQ(waiting.size(), 1u);
+  EXPECT_EQ(to_string(waiting[0]),
+            "p1.3:7 diverged: it waits until the lock at 0xabcd0 was used 4 times, which does not happen");
+}
+
 TEST_F(WatchTest, OneThatIsJustStartingMayStillDoSomething) {
   pid_t leader = start(0, [this] {
     if (fork() == 0) {

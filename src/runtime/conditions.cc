@@ -9,6 +9,7 @@ namespace {
 /// The thread is cancelled while it waits: it has the mutex again when its cleanup handlers run.
 void note_cancelled_wait(void* mutex) {
   auto& m = *(Mutex*)mutex;
+  current().awaits = false;
   note_acquired(current(), state_of(m), m.address(), m.between_processes(), kCancelled);
 }
 void replay_cancelled_wait(void* mutex) {
@@ -19,7 +20,10 @@ void replay_cancelled_wait(void* mutex) {
 template <typename... Arguments>
 int wait_natively(Hook hook, void* condition, Mutex* m, Arguments... arguments) {
   OnCancel cancel(note_cancelled_wait, m);
-  return call_original(hook, condition, m, arguments...);
+  current().awaits = true;
+  int result = call_original(hook, condition, m, arguments...);
+  current().awaits = false;
+  return result;
 }
 
 template <typename... Arguments>

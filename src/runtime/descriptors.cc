@@ -61,6 +61,29 @@ bool wait_for_copy(Call& c, u64 flags) {
 
 }  // namespace
 
+namespace {
+/// The descriptor that is opened again by one of its names; -1: another file.
+i64 descriptor_named(u64 address) {
+  char path[24];
+  u64 length = string_length(address, sizeof path - 1);
+  if (length >= sizeof path - 1 || !read_memory(path, address, length + 1)) return -1;
+  if (equal(path, "/dev/stdout")) return 1;
+  if (equal(path, "/dev/stderr")) return 2;
+  const char* const directories[] = {"/dev/fd/", "/proc/self/fd/"};
+  for (const char* directory : directories) {
+    u64 at = strlen(directory);
+    if (length <= at || memcmp(path, directory, at) != 0) continue;
+    i64 fd = 0;
+    for (; at < length; ++at) {
+      if (path[at] < '0' || path[at] > '9') return -1;
+      fd = fd * 10 + (path[at] - '0');
+    }
+    return fd;
+  }
+  return -1;
+}
+}  // namespace
+
 long handle_open(Call& c) {
   u64 flags = 0;
   switch (c.number) {
@@ -84,13 +107,17 @@ long handle_open(Call& c) {
   entry.kind = FdKind::kFile;  // what it really is matters only where bytes can be had by reference, or from their writer
   entry.cloexec = flags & kCloexec;
   entry.flags = (u8)((flags & 3 ? kFdWritable : 0) | (flags & kNonBlock ? kFdNonBlocking : 0));
+  bool first = c.number == __NR_open || c.number == __NR_creat;
+  Fd named = get_fd(descriptor_named(c.a[first ? 0 : 1]));
+  bool output = named.kind == FdKind::kOutput && (flags & 3);
+  if (output) entry.kind = named.kind, entry.end = named.end;
   long result;
   if (g.replay) {
     result = finish_open(c, entry);
   } else {
     result = execute(c);
     if (result == -EAGAIN && wait_for_copy(c, flags)) result = execute(c);
-    bool elsewhere = flags & (kDirectory | kPathOnly);
+    bool elsewhere = output || flags & (kDirectory | kPathOnly);
     if (!is_error(result) && !elsewhere && find_fifo((int)result, entry)) record_fifo(c, result, entry);
     else record_result(c, result);
   }

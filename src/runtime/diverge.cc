@@ -2,6 +2,7 @@
 #include "call.h"
 #include "cores.h"
 #include "facts.h"
+#include "objects.h"
 #include "robust.h"
 #include "text.h"
 #include "turn.h"
@@ -172,9 +173,15 @@ void end_of_log(Thread& t) {
 }
 
 void abandon_wait(Thread& t) {
+  // The director has chosen who is asked where it is.
+  u32 asked = g.stage.process(t.process->number).diverged_thread;
+  if (!asked) end_process();
+  while (asked != t.number) sys(__NR_pause);
   auto& header = g.stage.header();
   add(header.waiting_threads, -1);
   auto& slot = slot_of(t);
+  Frame frame{};
+  if (slot.wait_kind == (u32)stage::WaitKind::kOrder) find_caller(t, frame, __builtin_frame_address(0));
   diverge(t, Cause::kWait,
           slot.wait_kind == (u32)stage::WaitKind::kChannel ? "waits for bytes that nobody sends, channel"
                                                            : "waits for a turn that does not come, group",

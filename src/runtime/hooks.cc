@@ -4,6 +4,11 @@ namespace pastcone::runtime {
 
 u64 originals[(u32)Hook::kCount];
 
+namespace {
+u64 lock_trampolines, lock_trampolines_size;
+}
+bool is_of_locks(u64 trampoline) { return trampoline - lock_trampolines < lock_trampolines_size; }
+
 /// Patched functions jump to what stands here, at the address that patch/abi.h names.
 extern "C" {
 // Those that are never patched.
@@ -34,6 +39,9 @@ void add_hooks(u64 bias, const patch::PatchedSegment& segment, int fd) {
     u64 at = segment.hook_offset + i * sizeof entry;
     if (sys(__NR_pread64, fd, &entry, sizeof entry, at) != sizeof entry || entry.hook >= (u32)Hook::kCount) return;
     originals[entry.hook] = bias + segment.trampoline_vaddr + entry.trampoline;
+    if (entry.hook != (u32)Hook::pthread_mutex_lock) continue;
+    lock_trampolines = bias + segment.trampoline_vaddr;
+    lock_trampolines_size = segment.trampoline_size;
   }
 }
 

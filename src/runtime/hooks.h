@@ -20,6 +20,9 @@ Result call_original(Hook hook, Arguments... arguments) {
 /// Where the program keeps its errno.
 inline int& program_errno() { return *call_original<int*>(Hook::__errno_location); }
 
+/// Whether a trampoline stands for an instruction of the library that has the locks.
+bool is_of_locks(u64 trampoline);
+
 /// A patched segment was mapped at `address` from `fd`.
 void add_hooks(u64 bias, const patch::PatchedSegment& segment, int fd);
 

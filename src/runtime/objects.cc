@@ -2,6 +2,7 @@
 
 #include "call.h"
 #include "channels.h"
+#include "pastcone/patch/abi.h"
 #include "signal_frame.h"
 #include "text.h"
 #include "waits.h"
@@ -190,6 +191,8 @@ void take_signals_inside(Thread& t) {
   }
 }
 
+[[noreturn]] void diverge_additional(Thread& t, u64 address);
+
 Due next_operation(Thread& t, u64 address) {
   take_signals_inside(t);
   return next_operation_unsignalled(t, address);
@@ -198,7 +201,7 @@ Due next_operation(Thread& t, u64 address) {
 Due next_operation_unsignalled(Thread& t, u64 address) {
   if (*t.operations != t.next_entry) return {true, EntryKind::kAcquired, 0, false, 0};
   if (is_last_operation(t)) {
-    if (slot_of(t).complete) diverge(t, Cause::kFlow, "another use of a lock than recorded: there were no more");
+    if (slot_of(t).complete) diverge_additional(t, address);
     end_of_log(t);
   }
   Window& w = t.log.locks;
@@ -241,10 +244,8 @@ bool is_cancelled_here(Thread& t) {
 
 bool ran_here(Thread& t, u64 address) { return peek_result(t) == (long)address; }
 
-namespace {
-/// Where the program called: these functions have frame pointers.
-void find_caller(Thread& t, Frame& frame) {
-  auto* f = (const u64*)__builtin_frame_address(0);
+void find_caller(Thread& t, Frame& frame, const void* pointer) {
+  auto* f = (const u64*)pointer;
   while (in_runtime(f[1])) f = (const u64*)f[0];
   frame.rip = f[1];
   frame.rsp = (u64)(f + 2);
@@ -252,25 +253,45 @@ void find_caller(Thread& t, Frame& frame) {
   t.frame = &frame;
 }
 
+namespace {
 void name_thread(Text& text, u32 me) {
   if (!me) text << "nobody";
   else text << "p" << (me >> 16) << "." << (me & 0xffff);
 }
+
+/// The runtime's own stand for what libc has locks for: the heap and more.
+Text& name_lock(Text& text, u64 address) {
+  if (address >= patch::kRuntimeBase && address < patch::kRuntimeEnd) return text << "a lock inside libc";
+  return (text << "the lock at 0x").hex(address);
+}
 }  // namespace
+
+/// The thread used no more of them in the recording.
+void diverge_additional(Thread& t, u64 address) {
+  Frame frame{};
+  find_caller(t, frame, __builtin_frame_address(0));
+  char now[64];
+  Text text(now, sizeof now);
+  name_lock(text, address);
+  diverge(t, Cause::kOrder, "one more use of a lock", "the thread's last was before", now);
+}
 
 void diverge_order(Thread& t, u64 address, const char* what, i64 recorded, i64 now) {
   Frame frame{};
-  find_caller(t, frame);
+  find_caller(t, frame, __builtin_frame_address(0));
   char detail[64];
-  (Text(detail, sizeof detail) << "lock at 0x").hex(address);
+  Text text(detail, sizeof detail);
+  name_lock(text, address);
   diverge(t, Cause::kOrder, what, recorded, now, detail);
 }
 
 void diverge_owner(Thread& t, u64 address, u32 last) {
   Frame frame{};
-  find_caller(t, frame);
+  find_caller(t, frame, __builtin_frame_address(0));
   char what[96], was[32], is[32];
-  (Text(what, sizeof what) << "another thread had the lock at 0x").hex(address) << " last";
+  Text text(what, sizeof what);
+  text << "another thread had ";
+  name_lock(text, address) << " last";
   Text before(was, sizeof was), now(is, sizeof is);
   name_thread(before, t.me);
   name_thread(now, last);

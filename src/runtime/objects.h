@@ -127,6 +127,9 @@ inline constexpr long kCancelled = -1000;
 bool is_cancelled_here(Thread& t);
 /// Whether the thread is the one that ran this initialisation here.
 bool ran_here(Thread& t, u64 address);
+/// Where the program called one of the hooked functions, or of those that it was given; it becomes the thread's frame.
+/// `pointer`: the frame pointer here, which all functions have but those that do not return.
+void find_caller(Thread& t, Frame& frame, const void* pointer);
 [[noreturn]] void diverge_order(Thread& t, u64 address, const char* what, i64 recorded, i64 now);
 /// It had the object last in the recording; now `last` had it.
 [[noreturn]] void diverge_owner(Thread& t, u64 address, u32 last);

@@ -137,6 +137,8 @@ struct Thread {
   heap::ThreadHeap* heap; ///< what it allocates from
   Thread* heap_owner;     ///< whose that is; its process is the one whose memory this is
   bool creating;          ///< inside pthread_create
+  bool joins;             ///< replay: inside pthread_join
+  bool awaits;            ///< record: inside glibc's pthread_cond_wait
   heap::ThreadHeap own_heap;
   // Replay for the index; see index.h.
   u64 caller;             ///< of the hooked function

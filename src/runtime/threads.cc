@@ -102,12 +102,17 @@ long repeat_left(Thread& t) {
   if (!g.replay) return repeat(t, take_left(0), 0);
   long wanted = repeat(t, 0, 0);
   if (!wanted) return 0;
-  const Timespec pause{0, 50'000};
-  for (int i = 0; !take_left(wanted); ++i) {
-    if (load(g.stage.header().give_up)) abandon_wait(t);
-    if (i < 100) sys(__NR_sched_yield);
-    else sys(__NR_nanosleep, &pause, nullptr);
+  for (int i = 0; i < 100; ++i) {
+    if (take_left(wanted)) return wanted;
+    sys(__NR_sched_yield);
   }
+  const Timespec pause{0, 50'000};
+  begin_wait(t, stage::WaitKind::kJoin, (u64)wanted, 0);
+  while (!take_left(wanted)) {
+    if (load(g.stage.header().give_up)) abandon_wait(t);
+    sys(__NR_nanosleep, &pause, nullptr);
+  }
+  end_wait(t);
   return wanted;
 }
 
@@ -162,7 +167,9 @@ int join(Hook hook, u64 thread, Arguments... arguments) {
   Due due = next_operation(t, thread);
   count_operation(t);
   if (!due.predicted) return (int)due.result;
+  t.joins = true;
   int result = call_original(hook, thread, arguments...);
+  t.joins = false;
   if (!result) take_stack_back(t, thread);
   return result;
 }

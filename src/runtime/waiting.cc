@@ -138,7 +138,8 @@ long pass_call(Call& c) {
   bool waits = c.number == __NR_futex && futex_waits((int)c.a[1] & 0x7f);
   if (g.replay) {
     if (!waits) return raw(c);
-    begin_wait(t, stage::WaitKind::kFutex, c.a[0], is_last_seen(t));
+    bool last = is_last_seen(t);
+    begin_wait(t, t.joins && !last ? stage::WaitKind::kJoin : stage::WaitKind::kFutex, c.a[0], last);
     long result = may_sleep(t, c.number, c.a[0], c.a[1], c.a[2], c.a[3], c.a[4], c.a[5]);
     end_wait(t);
     return result;

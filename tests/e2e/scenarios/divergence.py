@@ -44,6 +44,72 @@ int main(void) {
 """
 
 
+# Whether the second thread takes the lock first depends on how long ago the program began, by a clock that is not recorded.
+WAITING = r"""
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <x86intrin.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_barrier_t ready;
+static unsigned long (*ticks)(void);
+static int fresh(void) {
+  unsigned long least = -1ul;
+  for (int i = 0; i < 200; ++i) {
+    unsigned long before = __rdtsc(), took = ticks() - before;
+    if (took < least) least = took;
+  }
+  return least < 1000000;
+}
+static void *first(void *a) {
+  for (int i = fresh() ? 3 : 0; i; --i) {
+    pthread_mutex_lock(&lock);
+    pthread_mutex_unlock(&lock);
+  }
+  pthread_barrier_wait(&ready);
+  return a;
+}
+static void *second(void *a) {
+  pthread_barrier_wait(&ready);
+  pthread_mutex_lock(&lock);  // line 28
+  pthread_mutex_unlock(&lock);
+  return a;
+}
+int main(void) {
+  static const unsigned char code[] = {0x0f, 0x31, 0x48, 0xc1, 0xe2, 0x20, 0x48, 0x09, 0xd0, 0xc3};
+  void *memory = mmap(0, 8192, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ticks = memcpy(memory, code, sizeof code);
+  pthread_barrier_init(&ready, 0, 2);
+  pthread_t threads[2];
+  pthread_create(&threads[0], 0, first, 0);
+  pthread_create(&threads[1], 0, second, 0);
+  for (int i = 0; i < 2; ++i) pthread_join(threads[i], 0);
+  puts("done");
+  return 0;
+}
+"""
+
+
+# The same clock says whether the other thread is told to end.
+ASKING = WAITING[:WAITING.index("static void *first")].replace("pthread.h>", "pthread.h>\n#include <sched.h>") + r"""
+static int told;
+static void *ask(void *a) {
+  while (!__atomic_load_n(&told, __ATOMIC_SEQ_CST)) sched_yield();
+  return a;
+}
+int main(void) {
+""" + WAITING[WAITING.index("  static const unsigned char code"):WAITING.index("  pthread_barrier_init")] + r"""
+  pthread_t thread;
+  pthread_create(&thread, 0, ask, 0);
+  if (fresh()) __atomic_store_n(&told, 1, __ATOMIC_SEQ_CST);
+  pthread_join(thread, 0);
+  puts("done");
+  return 0;
+}
+"""
+
+
 def events_of(context, recording):
     result = context.run([context.pastcone, "events", "--json", recording], label="events")
     return [json.loads(line) for line in result.stdout.decode().splitlines()]
@@ -68,6 +134,32 @@ def test_divergence_named(context):
         for part in (" at ticking.c:13 in handle_request: ", "recorded ", "now write(0x1, ",
                      "likely reason: the program generates code"):
             context.expect(part in text, f"should say '{part}', says '{text}'")
+
+
+def test_divergence_of_one_that_waits(context):
+    """Nobody can go on, which is found at once: named is who waits for the lock and where, not who waits for that thread."""
+    program = compile_c(context, "waiting", WAITING, "-pthread")
+    recording = context.path("recording")
+    recorded = context.record(recording, [program], ["--threads=parallel"])
+    context.expect(recorded.stdout == b"done\n", "should run as natively", recorded)
+    begin = time.monotonic()
+    event, text = divergence(context, context.replay(recording))
+    context.expect(time.monotonic() - begin < 5, "should not take long to find")
+    context.expect(event.startswith("p1.3:"), f"the thread is p1.3, not that of {event}")
+    for part in (" at waiting.c:28 in second: it waits until the lock at 0x", " was used 3 times, which does not happen",
+                 "record again without --threads=parallel"):
+        context.expect(part in text, f"should say '{part}', says '{text}'")
+
+
+def test_divergence_of_one_that_asks(context):
+    """A thread that yields until another one says something, which it does not say any more: found, and named."""
+    program = compile_c(context, "asking", ASKING, "-pthread")
+    recording = context.path("recording")
+    recorded = context.record(recording, [program], ["--threads=parallel"])
+    context.expect(recorded.stdout == b"done\n", "should run as natively", recorded)
+    event, text = divergence(context, context.replay(recording))
+    context.expect(event.startswith("p1.2:") and "it computes on and on" in text, f"says {event} '{text}'")
+    context.expect("record again without --threads=parallel" in text, f"says '{text}'")
 
 
 def test_divergence_without_debug(context):
