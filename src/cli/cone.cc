@@ -33,15 +33,18 @@ std::vector<Node> first_steps(const Graph& graph, Node event, causal::Order orde
   return steps;
 }
 
-Status show_future(const Asked& asked, Node event, const Options& options) {
+Status show_future(const Asked& asked, const Where& where, Node event, const Options& options) {
   const Graph& graph = asked.graph();
   std::vector<Node> steps = first_steps(graph, event, options.order());
   std::vector<EventId> events;
   for (Node step : steps) events.push_back(event_of(graph, step));
   EventNotes notes = TRY(EventNotes::read(asked.recording, events));
   if (!options.json) {
-    Table table({{"FROM", Table::Align::kLeft}, {"FIRST EVENT", Table::Align::kLeft}});
-    for (Node step : steps) table.add({step_text(graph, step), notes[event_of(graph, step)].what});
+    Table table = table_of_events("FROM", "FIRST EVENT", where);
+    for (Node step : steps) {
+      EventId first = event_of(graph, step);
+      table.add(row_of_event(step_text(graph, step), notes[first].what, where, first));
+    }
     fmt::print("{}", table.text(terminal_width()));
     if (steps.size() == graph.real_threads) return {};
     fmt::print("nothing of it in {}\n",
@@ -57,28 +60,31 @@ Status show_future(const Asked& asked, Node event, const Options& options) {
     json["threads"].push_back({{"thread", to_string(first.thread())},
                                {"event", to_string(first)},
                                {"entering", graph::is_entering(step.event)},
-                               {"first", notes[first].json}});
+                               {"first", notes[first].json},
+                               {"location", where.json(first)}});
   }
   fmt::print("{}\n", dump_json(json, 2));
   return {};
 }
 
-Status show_past(const Asked& asked, Node event, const Options& options) {
+Status show_past(const Asked& asked, const Where& where, Node event, const Options& options) {
   const Graph& graph = asked.graph();
   causal::Cut cut = causal::past_cone(graph, event, options.order());
-  if (!options.json) return print_cut(asked, cut);
+  if (!options.json) return print_cut(asked, where, cut);
   Json json{
       {"event", to_string(event_of(graph, event))}, {"cone", "past"}, {"order", to_string(options.order())}};
-  TRY_STATUS(put_cut(asked, cut, json));
+  TRY_STATUS(put_cut(asked, where, cut, json));
   fmt::print("{}\n", dump_json(json, 2));
   return {};
 }
 
 Result<int> show_cone(const Options& options) {
   EventId id = TRY(EventId::parse(options.event));
-  Asked asked = TRY(Asked::open(options.rec));
+  Asked asked = TRY(Asked::open(options.rec, options.where));
   Node event = TRY(find_event(asked.graph(), id));
-  TRY_STATUS(options.future ? show_future(asked, event, options) : show_past(asked, event, options));
+  Where where = Where::known(asked.recording, options.where);
+  TRY_STATUS(options.future ? show_future(asked, where, event, options)
+                            : show_past(asked, where, event, options));
   return 0;
 }
 
@@ -93,6 +99,7 @@ void add_cone(Program& program) {
   cone.add_flag("--future", options->future,
                 "its future instead: from where on each thread could know of it");
   add_turns(cone, *options);
+  add_where(cone, *options);
   add_json(cone, *options);
 }
 

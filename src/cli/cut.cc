@@ -39,17 +39,18 @@ Result<std::vector<EventId>> events_of(const std::vector<std::string>& what, std
 
 Result<int> show_cut(Options options) {
   std::vector<EventId> events = TRY(events_of(options.what, options.rec));
-  Asked asked = TRY(Asked::open(options.rec));
+  Asked asked = TRY(Asked::open(options.rec, options.where));
   const Graph& graph = asked.graph();
   std::vector<Node> nodes = TRY(find_cut(graph, events));
   causal::Breakpoint there = causal::causal_breakpoint(graph, nodes, options.order());
   causal::Cut cut = there.cut;
   for (Node node : nodes) cut[node.thread] = node.event;
   std::vector<causal::Piece> orphans = causal::orphans(graph, cut);
+  Where where = Where::known(asked.recording, options.where);
   if (options.json) {
     Json json{{"consistent", !there.conflict}, {"order", to_string(options.order())}};
     json["witness"] = there.conflict ? arrow_json(graph, *there.conflict) : Json();
-    TRY_STATUS(put_cut(asked, cut, json));
+    TRY_STATUS(put_cut(asked, where, cut, json));
     json["orphans"] = pieces_json(graph, orphans);
     fmt::print("{}\n", dump_json(json, 2));
     return 0;
@@ -59,7 +60,7 @@ Result<int> show_cut(Options options) {
   } else {
     fmt::print("consistent\n");
   }
-  TRY_STATUS(print_cut(asked, cut));
+  TRY_STATUS(print_cut(asked, where, cut));
   print_orphans(graph, orphans);
   return 0;
 }
@@ -77,6 +78,7 @@ void add_cut(Program& program) {
                  "and a recording (left out, the newest)")
       ->required();
   add_turns(cut, *options);
+  add_where(cut, *options);
   add_json(cut, *options);
 }
 

@@ -24,17 +24,32 @@ Result<EventNotes> notes_of(const Recording& recording, const std::vector<Place>
 
 }  // namespace
 
-Status print_cut(const Asked& asked, const causal::Cut& cut) {
+Table table_of_events(const char* place, const char* event, const Where& where) {
+  std::vector<std::pair<std::string, Table::Align>> columns{{place, Table::Align::kLeft},
+                                                            {event, Table::Align::kLeft}};
+  if (where) columns.push_back({"SOURCE", Table::Align::kLeft});
+  return Table(std::move(columns));
+}
+
+std::vector<std::string> row_of_event(std::string place, std::string what, const Where& where,
+                                      EventId event) {
+  std::vector<std::string> row{std::move(place), std::move(what)};
+  if (where) row.push_back(where.text(event));
+  return row;
+}
+
+Status print_cut(const Asked& asked, const Where& where, const causal::Cut& cut) {
   std::vector<Place> all = places(asked.graph(), cut);
   EventNotes notes = TRY(notes_of(asked.recording, all));
-  Table table({{"WHERE", Table::Align::kLeft}, {"LAST EVENT", Table::Align::kLeft}});
-  for (const Place& place : all) table.add({place_text(place), notes[place.last].what});
+  Table table = table_of_events("WHERE", "LAST EVENT", where);
+  for (const Place& place : all)
+    table.add(row_of_event(place_text(place), notes[place.last].what, where, place.last));
   fmt::print("{}", table.text(terminal_width()));
   print_transit(asked.graph(), causal::in_transit(asked.graph(), cut));
   return {};
 }
 
-Status put_cut(const Asked& asked, const causal::Cut& cut, Json& json) {
+Status put_cut(const Asked& asked, const Where& where, const causal::Cut& cut, Json& json) {
   std::vector<Place> all = places(asked.graph(), cut);
   EventNotes notes = TRY(notes_of(asked.recording, all));
   json["threads"] = Json::array();
@@ -44,7 +59,8 @@ Status put_cut(const Asked& asked, const causal::Cut& cut, Json& json) {
                                {"event", begun ? Json(to_string(place.last)) : Json()},
                                {"entering", place.entered},
                                {"ended", place.ended},
-                               {"last", notes[place.last].json}});
+                               {"last", notes[place.last].json},
+                               {"location", where.json(place.last)}});
   }
   json["in_transit"] = pieces_json(asked.graph(), causal::in_transit(asked.graph(), cut));
   return {};

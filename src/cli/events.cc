@@ -10,6 +10,7 @@
 #include "pastcone/cli/program.h"
 #include "pastcone/cli/recordings.h"
 #include "pastcone/cli/selection.h"
+#include "pastcone/cli/where.h"
 #include "pastcone/trace/event_reader.h"
 #include "pastcone/trace/json.h"
 
@@ -21,7 +22,7 @@ struct Options {
   uint64_t from = 1;
   uint64_t to = UINT64_MAX;
   std::vector<std::string> kinds;
-  bool json = false;
+  bool json = false, where = false;
 };
 
 /// Prints through a buffer: there may be many millions of lines.
@@ -44,7 +45,7 @@ class Output {
 
 /// False if the thread is damaged: what is before that was printed.
 bool print_thread(const Recording& recording, ThreadId thread, const Options& options,
-                  const KindFilter& kinds, Output& output) {
+                  const KindFilter& kinds, const Where& where, Output& output) {
   EventText text(recording.files());
   EventReader reader(recording, thread);
   while (!output.failed()) {
@@ -57,11 +58,18 @@ bool print_thread(const Recording& recording, ThreadId thread, const Options& op
     const Event* event = *next;
     if (event == nullptr || event->item.event > options.to) return true;
     if (event->item.event < options.from || !kinds.matches(event->item)) continue;
+    EventId id(thread, event->item.event);
+    fmt::memory_buffer& buffer = output.buffer();
     if (options.json) {
-      fmt::format_to(std::back_inserter(output.buffer()), "{}\n",
-                     dump_json(text.json(thread, *event, reader)));
+      auto json = text.json(thread, *event, reader);
+      if (where) json["location"] = where.json(id);
+      fmt::format_to(std::back_inserter(buffer), "{}\n", dump_json(json));
     } else {
-      text.line(thread, *event, reader, output.buffer());
+      text.line(thread, *event, reader, buffer);
+      if (const std::string& place = where.text(id); !place.empty()) {
+        buffer.resize(buffer.size() - 1);  // the end of the line
+        fmt::format_to(std::back_inserter(buffer), "  at {}\n", place);
+      }
     }
   }
   return true;
@@ -72,10 +80,12 @@ Result<int> show_events(const Options& options) {
   auto [rec, selection] = TRY(parse_selection(options.what));
   Recording recording = TRY(open_recording(rec));
   TRY_STATUS(selection.check(recording));
+  Where where = options.where ? Where::find(recording) : Where();
   Output output;
   bool sound = recording.damage().empty();
   for (const auto& [thread, streams] : recording.threads()) {
-    if (selection.contains(thread)) sound = print_thread(recording, thread, options, kinds, output) && sound;
+    if (selection.contains(thread))
+      sound = print_thread(recording, thread, options, kinds, where, output) && sound;
   }
   return sound ? 0 : 1;
 }
@@ -96,6 +106,7 @@ void add_events(Program& program) {
                   "only these: a call's name, start, exec, exit_group, signal … or send, receive, file, "
                   "create, clock")
       ->allow_extra_args(false);
+  events.add_flag("--where", options->where, "and where in the program that is, which may take a replay");
   events.add_flag("--json", options->json, "for programs: one JSON object a line");
 }
 

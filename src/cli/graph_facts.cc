@@ -9,13 +9,13 @@
 namespace pastcone::cli {
 namespace {
 
-graph::Facts find_facts(const Recording& recording) {
+graph::Facts find_facts(const Recording& recording, bool with_places) {
   graph::Facts facts;
   if (recording.growing()) return facts;
   // It may take as long as the program ran. No thread counts the seconds: replay is about to fork.
   bool terminal = isatty(STDERR_FILENO) != 0;
   if (terminal) fmt::print(stderr, "replaying once, to see what the recording does not say ...");
-  auto found = replay::index_facts(recording);
+  auto found = replay::index_facts(recording, with_places);
   if (terminal) fmt::print(stderr, "\r\033[K");
   std::string why = !found ? found.error().message : found->divergence;
   if (!why.empty()) {
@@ -32,8 +32,9 @@ graph::Facts find_facts(const Recording& recording) {
 
 }  // namespace
 
-Result<graph::OpenedGraph> open_whole_graph(const Recording& recording) {
-  graph::OpenedGraph opened = TRY(graph::open_graph(recording, [&] { return find_facts(recording); }));
+Result<graph::OpenedGraph> open_whole_graph(const Recording& recording, bool with_places) {
+  graph::OpenedGraph opened =
+      TRY(graph::open_graph(recording, [&] { return find_facts(recording, with_places); }));
   if (!opened.contradiction.empty()) {
     print_error("readiness, ends of files and signals are left out, for they contradict the rest: " +
                 opened.contradiction);

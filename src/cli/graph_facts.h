@@ -6,6 +6,7 @@
 namespace pastcone::cli {
 
 /// Says on standard error if that replay was not exact, so that the graph has fewer arrows than it could.
-Result<graph::OpenedGraph> open_whole_graph(const Recording& recording);
+/// `with_places`: Where will be asked too, so that it should need no second replay.
+Result<graph::OpenedGraph> open_whole_graph(const Recording& recording, bool with_places = false);
 
 }  // namespace pastcone::cli

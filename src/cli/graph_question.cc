@@ -28,13 +28,19 @@ void add_turns(CLI::App& command, GraphOptions& options) {
       "about the program");
 }
 
-Result<Asked> Asked::open(const std::string& rec) {
+void add_where(CLI::App& command, GraphOptions& options) {
+  command.add_flag(
+      "--where", options.where,
+      "where in the program the events are, though that takes a replay; else shown if it is known");
+}
+
+Result<Asked> Asked::open(const std::string& rec, bool with_places) {
   Recording recording = TRY(open_recording(rec, Check::kAsRead));
-  graph::OpenedGraph opened = TRY(open_whole_graph(recording));
+  graph::OpenedGraph opened = TRY(open_whole_graph(recording, with_places));
   return Asked{std::move(recording), std::move(opened)};
 }
 
-Status print_chain(const Asked& asked, const std::vector<Arrow>& arrows) {
+Status print_chain(const Asked& asked, const Where& where, const std::vector<Arrow>& arrows) {
   if (arrows.empty()) return {};
   std::vector<EventId> events;
   for (const Arrow& arrow : arrows) {
@@ -45,7 +51,10 @@ Status print_chain(const Asked& asked, const std::vector<Arrow>& arrows) {
       asked.recording, std::move(events),
       [&](EventId id, const Event& event, EventReader&) { kinds[id] = event_kind(event.item); }));
   auto step = [&](causal::Node node) {
-    return fmt::format("{} {}", step_text(asked.graph(), node), kinds[event_of(asked.graph(), node)]);
+    EventId event = event_of(asked.graph(), node);
+    const std::string& place = where.text(event);
+    return fmt::format("{} {}{}{}", step_text(asked.graph(), node), kinds[event], place.empty() ? "" : " at ",
+                       place);
   };
   Table table({{"FROM", Table::Align::kLeft}, {"TO", Table::Align::kLeft}, {"BY", Table::Align::kLeft}});
   for (const Arrow& arrow : arrows)
@@ -54,9 +63,13 @@ Status print_chain(const Asked& asked, const std::vector<Arrow>& arrows) {
   return {};
 }
 
-Json chain_json(const causal::Graph& graph, const std::vector<Arrow>& arrows) {
+Json chain_json(const causal::Graph& graph, const Where& where, const std::vector<Arrow>& arrows) {
   Json json = Json::array();
-  for (const Arrow& arrow : arrows) json.push_back(arrow_json(graph, arrow));
+  for (const Arrow& arrow : arrows) {
+    Json& each = json.emplace_back(arrow_json(graph, arrow));
+    each["from_location"] = where.json(event_of(graph, arrow.from));
+    each["to_location"] = where.json(event_of(graph, arrow.to));
+  }
   return json;
 }
 

@@ -31,7 +31,7 @@ Answer compare(const causal::Graph& graph, Node a, Node b, causal::Order order) 
   return {};
 }
 
-Status print(const Asked& asked, EventId a, EventId b, const Answer& answer) {
+Status print(const Asked& asked, const Where& where, EventId a, EventId b, const Answer& answer) {
   std::string_view relation = answer.relation;
   if (relation == "same") {
     fmt::print("they are the same event\n");
@@ -41,21 +41,27 @@ Status print(const Asked& asked, EventId a, EventId b, const Answer& answer) {
     if (relation == "after") std::swap(a, b);
     fmt::print("{} happened before {}{}\n", a, b, answer.chain.empty() ? ", in the same thread" : "");
   }
-  return print_chain(asked, answer.chain);
+  for (EventId event : {a, b}) {
+    if (const std::string& place = where.text(event); !place.empty()) fmt::print("{} at {}\n", event, place);
+  }
+  return print_chain(asked, where, answer.chain);
 }
 
 Result<int> show(const Options& options) {
   EventId a = TRY(EventId::parse(options.a)), b = TRY(EventId::parse(options.b));
-  Asked asked = TRY(Asked::open(options.rec));
+  Asked asked = TRY(Asked::open(options.rec, options.where));
   const causal::Graph& graph = asked.graph();
   Answer answer = compare(graph, TRY(find_event(graph, a)), TRY(find_event(graph, b)), options.order());
+  Where where = Where::known(asked.recording, options.where);
   if (!options.json) {
-    TRY_STATUS(print(asked, a, b, answer));
+    TRY_STATUS(print(asked, where, a, b, answer));
     return 0;
   }
   Json json{{"a", to_string(a)}, {"b", to_string(b)}, {"order", to_string(options.order())}};
   json["relation"] = answer.relation;
-  json["chain"] = chain_json(graph, answer.chain);
+  json["a_location"] = where.json(a);
+  json["b_location"] = where.json(b);
+  json["chain"] = chain_json(graph, where, answer.chain);
   fmt::print("{}\n", dump_json(json, 2));
   return 0;
 }
@@ -71,6 +77,7 @@ void add_hb(Program& program) {
   hb.add_option("B", options->b, "another")->required();
   add_rec(hb, *options);
   add_turns(hb, *options);
+  add_where(hb, *options);
   add_json(hb, *options);
 }
 

@@ -44,7 +44,7 @@ Length length_of(const std::vector<Arrow>& chain, Node a, Node b) {
   return length;
 }
 
-Status print(const Asked& asked, Node a, Node b, const Options& options,
+Status print(const Asked& asked, const Where& where, Node a, Node b, const Options& options,
              const std::optional<std::vector<Arrow>>& chain) {
   const causal::Graph& graph = asked.graph();
   EventId from = event_of(graph, a), to = event_of(graph, b);
@@ -59,12 +59,12 @@ Status print(const Asked& asked, Node a, Node b, const Options& options,
   Length length = length_of(*chain, a, b);
   fmt::print("{} from {} to {}, in {}, by {}\n", plural(length.events, "event", "events"), from, to,
              plural(length.threads.size(), "thread", "threads"), plural(chain->size(), "arrow", "arrows"));
-  return print_chain(asked, *chain);
+  return print_chain(asked, where, *chain);
 }
 
 Result<int> show(const Options& options) {
   EventId first = TRY(EventId::parse(options.a)), second = TRY(EventId::parse(options.b));
-  Asked asked = TRY(Asked::open(options.rec));
+  Asked asked = TRY(Asked::open(options.rec, options.where));
   const causal::Graph& graph = asked.graph();
   Node a = TRY(find_event(graph, first)), b = TRY(find_event(graph, second));
   std::optional<std::vector<Arrow>> chain;
@@ -72,13 +72,14 @@ Result<int> show(const Options& options) {
     auto found = causal::longest_chain(graph, cause(a, options.order()), b, options.order());
     if (found) chain = found->arrows(graph);
   }
+  Where where = Where::known(asked.recording, options.where);
   if (!options.json) {
-    TRY_STATUS(print(asked, a, b, options, chain));
+    TRY_STATUS(print(asked, where, a, b, options, chain));
     return 0;
   }
   Json json{{"a", to_string(first)}, {"b", to_string(second)}, {"order", to_string(options.order())}};
   json["events"] = chain ? Json(length_of(*chain, a, b).events) : Json();
-  json["chain"] = chain ? chain_json(graph, *chain) : Json();
+  json["chain"] = chain ? chain_json(graph, where, *chain) : Json();
   fmt::print("{}\n", dump_json(json, 2));
   return 0;
 }
@@ -94,6 +95,7 @@ void add_path(Program& program) {
   path.add_option("B", options->b, "where it ends")->required();
   add_rec(path, *options);
   add_turns(path, *options);
+  add_where(path, *options);
   add_json(path, *options);
 }
 

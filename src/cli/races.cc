@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <ranges>
+#include <set>
 #include <unordered_map>
 
 #include "pastcone/causal/rival_walk.h"
@@ -31,12 +32,15 @@ struct Options : GraphOptions {
   bool all = false;
 };
 
-/// Receives by the same call of the same program, from the same channel. (Where in the program they are is
-/// not in a recording.)
+/// Receives at the same place in the source; where that is not known, by the same call of the same program
+/// from the same channel.
 struct Group {
   std::string call, program;
-  std::optional<uint64_t> channel;
+  const symbols::Location* location = nullptr;
+  std::set<std::optional<uint64_t>> channels;  ///< none: of connections
   std::vector<const RacyReceive*> receives;
+
+  std::optional<uint64_t> channel() const { return channels.size() == 1 ? *channels.begin() : std::nullopt; }
 };
 
 /// The program that the process ran then; its parent's, if it had none of its own yet.
@@ -57,7 +61,7 @@ uint32_t taken(const Races& races, const RacyReceive& receive) {
 }
 
 /// Those with the most receives first.
-Result<std::vector<Group>> group(const Asked& asked, const Races& races) {
+Result<std::vector<Group>> group(const Asked& asked, const Races& races, const Where& where) {
   std::unordered_map<EventId, std::string> calls;
   std::vector<EventId> events;
   for (const RacyReceive& receive : races.receives()) events.push_back(event_of(asked.graph(), receive.at));
@@ -66,25 +70,33 @@ Result<std::vector<Group>> group(const Asked& asked, const Races& races) {
     calls[id] = event_kind(event.item);
   }));
   ProcessTable processes = ProcessTable::read(asked.recording);
-  std::map<std::tuple<std::string, std::string, std::optional<uint64_t>>, std::vector<const RacyReceive*>>
-      found;
+  using Key = std::tuple<std::string, std::string, std::string, std::optional<uint64_t>>;
+  std::map<Key, Group> found;
   for (const RacyReceive& receive : races.receives()) {
     EventId id = event_of(asked.graph(), receive.at);
     auto channel = graph::channel_of(asked.graph(), races.contests(), taken(races, receive));
-    found[{calls[id], program_at(processes, id), channel}].push_back(&receive);
+    const symbols::Location* location = where[id];
+    Key key{calls[id], program_at(processes, id), where.text(location),
+            location == nullptr ? channel : std::nullopt};
+    Group& in = found[key];
+    if (in.receives.empty()) {
+      in.call = std::get<0>(key);
+      in.program = std::get<1>(key);
+      in.location = location;
+    }
+    in.channels.insert(channel);
+    in.receives.push_back(&receive);
   }
   std::vector<Group> groups;
-  for (auto& [where, receives] : found) {
-    auto& [call, program, channel] = where;
-    groups.push_back({call, program, channel, std::move(receives)});
-  }
+  for (auto& [key, each] : found) groups.push_back(std::move(each));
   std::ranges::stable_sort(groups, std::greater(), [](const Group& each) { return each.receives.size(); });
   return groups;
 }
 
 class Text {
  public:
-  Text(const Graph& graph, const Races& races, bool all) : graph_(graph), races_(races), all_(all) {}
+  Text(const Graph& graph, const Races& races, const Where& where, bool all)
+      : graph_(graph), races_(races), where_(where), all_(all) {}
 
   void print(const std::vector<Group>& groups) const {
     constexpr size_t kMost = 20;
@@ -110,7 +122,9 @@ class Text {
     Json json = Json::array();
     for (const Group& each : groups) {
       Json& group = json.emplace_back(Json{{"call", each.call}, {"program", each.program}});
-      group["channel"] = each.channel ? Json(*each.channel) : Json();
+      group["location"] = location_json(each.location);
+      auto channel = each.channel();
+      group["channel"] = channel ? Json(*channel) : Json();
       group["receives"] = Json::array();
       for (const RacyReceive* receive : each.receives)
         group["receives"].push_back(
@@ -120,6 +134,18 @@ class Text {
   }
 
  private:
+  static std::string channels_text(const Group& group) {
+    constexpr size_t kMost = 8;
+    std::vector<uint64_t> named;
+    for (const auto& channel : group.channels) {
+      if (channel) named.push_back(*channel);
+    }
+    if (named.empty()) return "";
+    std::string text = named.size() == 1 ? ", channel" : ", channels";
+    for (size_t i = 0; i < std::min(named.size(), kMost); ++i) text += fmt::format(" {}", named[i]);
+    return named.size() > kMost ? text + fmt::format(" and {} more", named.size() - kMost) : text;
+  }
+
   EventId sender(uint32_t message) const {
     return event_of(graph_, races_.contests().messages[message].send);
   }
@@ -127,9 +153,11 @@ class Text {
   void print(const Group& group) const {
     constexpr size_t kMost = 10;
     size_t shown = all_ ? group.receives.size() : std::min(group.receives.size(), kMost);
-    fmt::print("\n{} by {}{}{}\n", plural(group.receives.size(), "receive", "receives"), group.call,
-               group.program.empty() ? "" : " in " + printable(group.program),
-               group.channel ? fmt::format(", channel {}", *group.channel) : "");
+    const std::string& place = where_.text(group.location);
+    fmt::print("\n{}{}{} by {}{}{}\n", plural(group.receives.size(), "receive", "receives"),
+               place.empty() ? "" : " at ", place, group.call,
+               group.program.empty() ? "" : (place.empty() ? " in " : " of ") + printable(group.program),
+               channels_text(group));
     for (size_t i = 0; i < shown; ++i) print(*group.receives[i]);
     if (shown < group.receives.size()) fmt::print("  … and {} more: --all\n", group.receives.size() - shown);
   }
@@ -147,14 +175,16 @@ class Text {
 
   const Graph& graph_;
   const Races& races_;
+  const Where& where_;
   bool all_;
 };
 
 Result<int> show(const Options& options) {
-  Asked asked = TRY(Asked::open(options.rec));
+  Asked asked = TRY(Asked::open(options.rec, true));
   Races races = Races::find(asked.graph());
-  std::vector<Group> groups = TRY(group(asked, races));
-  Text text(asked.graph(), races, options.all);
+  Where where = races.receives().empty() ? Where() : Where::find(asked.recording);
+  std::vector<Group> groups = TRY(group(asked, races, where));
+  Text text(asked.graph(), races, where, options.all);
   if (options.json) {
     Json json{{"receives", races.receives().size()},
               {"contested", races.contested()},
@@ -178,9 +208,9 @@ Result<int> show(const Options& options) {
 
 void add_races(Program& program) {
   auto options = std::make_shared<Options>();
-  CLI::App& races =
-      program.add("races", "receives that could have taken another message, the most frequent first",
-                  [options] { return show(*options); });
+  CLI::App& races = program.add(
+      "races", "receives that could have taken another message, by where they are, the most frequent first",
+      [options] { return show(*options); });
   add_rec(races, *options);
   races.add_flag("--all", options->all,
                  "every receive and every message that raced for it, not the first few");

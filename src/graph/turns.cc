@@ -73,7 +73,11 @@ void TurnScan::give_up(uint32_t step, Turns& turns) {
 }
 
 /// One that was cut off has given it up on its way into what it never finished.
-void TurnScan::finish(Turns& turns) { give_up(gave_up_ ? leaving(event_) : last(), turns); }
+void TurnScan::finish(Turns& turns) {
+  uint32_t until = gave_up_ ? leaving(event_) : last(), own = thread_.process().number();
+  if (alone_) turns.add({own, images_.of(thread_, event_, own)}, {1, {index_, 1}, until});
+  give_up(until, turns);
+}
 
 std::vector<causal::EdgeInput> Turns::hand_overs() && {
   std::vector<causal::EdgeInput> edges;

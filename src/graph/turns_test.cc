@@ -55,6 +55,18 @@ TEST(TurnsOfAGroup, AreHandedOverOnEnteringAnEventOrOnLeavingOne) {
   EXPECT_EQ(edges[3].to, (Node{0, entering(5)}));
 }
 
+TEST(TurnsOfAGroup, AreGivenUpByTheFirstThreadInWhatItNeverFinished) {
+  Images images;
+  Turns turns;
+  scan(0, thread(1, 1), images, turns, {event(Op::kStart, 1), event(Op::kCall, 2)});
+  scan(1, thread(1, 2), images, turns,
+       {event(Op::kStart, 1), turn(Op::kTurn, 1, 2), event(Op::kCall, 2), event(Op::kExitGroup, 3)});
+  auto edges = std::move(turns).hand_overs();
+  ASSERT_EQ(edges.size(), 1u);
+  EXPECT_EQ(edges[0].from, (Node{0, entering(3)}));
+  EXPECT_EQ(edges[0].to, (Node{1, leaving(2)}));
+}
+
 TEST(TurnsOfAGroup, PassThoseWhoDidNothingWithThem) {
   Images images;
   Turns turns;

@@ -44,6 +44,10 @@ class Querying : public ::testing::Test {
     finders.objects = []() -> Result<std::vector<ObjectSummary>> {
       return std::vector<ObjectSummary>{{"total", "object", true, 12, 3, 2}, {"", "mutex", false, 1, 0, 1}};
     };
+    finders.places = [this]() -> std::function<std::string_view(EventId)> {
+      ++places_;
+      return [](EventId event) -> std::string_view { return event.index() == 5 ? "server.c:80 in f" : ""; };
+    };
     source_.emplace(*made_.recording, std::move(finders));
     database_.emplace(Database::open(*source_).value());
   }
@@ -55,7 +59,7 @@ class Querying : public ::testing::Test {
   }
 
   MemoryRecording made_;
-  int graphs_ = 0;
+  int graphs_ = 0, places_ = 0;
   std::optional<Source> source_;
   std::optional<Database> database_;
 };
@@ -208,11 +212,24 @@ class QueryingRaces : public Querying {
 };
 
 TEST_F(QueryingRaces, HasARowForEachReceiveAndRival) {
-  EXPECT_EQ(ask("SELECT * FROM races"), "p1:5|p2:2|p3:2|12|12|p1|p2|p3\n");
+  EXPECT_EQ(ask("SELECT * FROM races"), "p1:5|p2:2|p3:2|12|12|p1|p2|p3|server.c:80 in f\n");
+  EXPECT_EQ(ask("SELECT location, count(*) FROM races GROUP BY location"), "server.c:80 in f|1\n");
   EXPECT_EQ(ask("SELECT r.rival, e.kind FROM races r JOIN events e ON e.event = r.receive"), "p3:2|read\n");
   EXPECT_EQ(ask("SELECT receiver, count(*) FROM races GROUP BY receiver"), "p1|1\n");
   EXPECT_EQ(ask("SELECT count(*) FROM races WHERE receive = 'p1:6'"), "0\n");
   EXPECT_EQ(graphs_, 1);
+}
+
+TEST_F(Querying, WhereAnEventIsIsFoundOnlyForWhoAsks) {
+  ask("SELECT * FROM events");
+  EXPECT_EQ(places_, 0);
+  EXPECT_EQ(ask("SELECT event, location FROM events WHERE process = 'p1' AND number = 5"),
+            "p1:5|server.c:80 in f\n");
+  EXPECT_EQ(ask("SELECT count(*) FROM events WHERE process = 'p1' AND number = 4 AND location IS NULL"),
+            "1\n");
+  std::string threads = ask("SELECT count(DISTINCT thread) FROM events WHERE number = 5");
+  EXPECT_EQ(ask("SELECT count(*) FROM events WHERE location = 'server.c:80 in f'"), threads);
+  EXPECT_EQ(places_, 1);
 }
 
 TEST_F(Querying, RacesOfOneSenderAreNone) { EXPECT_EQ(ask("SELECT * FROM races"), ""); }

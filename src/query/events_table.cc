@@ -32,9 +32,10 @@ enum Column : int {
   kClock,
   kTime,
   kPayload,
+  kLocation,
 };
 
-constexpr bool kSeek = true, kFew = true;
+constexpr bool kSeek = true, kFew = true, kHidden = true;
 constexpr ColumnInfo kColumns[] = {{"event", "TEXT", kSeek},
                                    {"process", "TEXT", kSeek, kFew},
                                    {"thread", "TEXT", kSeek, kFew},
@@ -53,7 +54,8 @@ constexpr ColumnInfo kColumns[] = {{"event", "TEXT", kSeek},
                                    {"signal", "INTEGER", !kSeek, kFew},
                                    {"clock", "INTEGER", !kSeek, kFew},
                                    {"time_ns", "INTEGER"},
-                                   {"payload_bytes", "INTEGER"}};
+                                   {"payload_bytes", "INTEGER"},
+                                   {"location", "TEXT", !kSeek, kFew, kHidden}};
 
 constexpr Selection::Columns kSelecting{kEvent, kProcess, kThread, kNumber};
 
@@ -121,7 +123,8 @@ struct Reading {
 
 class EventRows : public Rows {
  public:
-  explicit EventRows(Source& source) : recording_(source.recording()), selection_({}, kSelecting) {}
+  explicit EventRows(Source& source)
+      : source_(source), recording_(source.recording()), selection_({}, kSelecting) {}
 
   Status start(std::span<const Condition> conditions) override {
     selection_ = Selection(conditions, kSelecting);
@@ -173,6 +176,7 @@ class EventRows : public Rows {
     return reading;
   }
 
+  Source& source_;
   const Recording& recording_;
   Selection selection_;
   std::map<ThreadId, ThreadStreams>::const_iterator next_;
@@ -233,6 +237,10 @@ void EventRows::cell(int column, Cell& cell) {
       return put_time(item, cell);
     case kPayload:
       return cell.natural(item.payload_length);
+    case kLocation:
+      if (std::string_view place = source_.place(EventId(reading_->thread, item.event)); !place.empty())
+        cell.constant(place);
+      return;
     default:
       return;
   }

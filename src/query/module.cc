@@ -38,7 +38,7 @@ int connect(sqlite3* database, void* aux, int, const char* const*, sqlite3_vtab*
   std::string schema = "CREATE TABLE x(";
   for (const ColumnInfo& column : table->info().columns) {
     if (schema.back() != '(') schema += ", ";
-    schema += fmt::format("\"{}\" {}", column.name, column.type);
+    schema += fmt::format("\"{}\" {}{}", column.name, column.type, column.hidden ? " HIDDEN" : "");
   }
   if (int status = sqlite3_declare_vtab(database, (schema + ")").c_str()); status != SQLITE_OK) return status;
   auto* connection = new Connection{};

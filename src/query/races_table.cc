@@ -11,7 +11,17 @@ using causal::Races;
 using causal::RacyReceive;
 using causal::RivalWalk;
 
-enum Column : int { kReceive, kTook, kRival, kChannel, kRivalChannel, kReceiver, kSender, kRivalSender };
+enum Column : int {
+  kReceive,
+  kTook,
+  kRival,
+  kChannel,
+  kRivalChannel,
+  kReceiver,
+  kSender,
+  kRivalSender,
+  kLocation
+};
 
 constexpr ColumnInfo kColumns[] = {{"receive", "TEXT"},
                                    {"took", "TEXT"},
@@ -20,12 +30,14 @@ constexpr ColumnInfo kColumns[] = {{"receive", "TEXT"},
                                    {"rival_channel", "INTEGER", false, true},
                                    {"receiver", "TEXT", false, true},
                                    {"sender", "TEXT", false, true},
-                                   {"rival_sender", "TEXT", false, true}};
+                                   {"rival_sender", "TEXT", false, true},
+                                   {"location", "TEXT", false, true}};
 
 /// One for each receive and each message that raced for it.
 class RaceRows : public Rows {
  public:
-  RaceRows(const Graph& graph, const Races& races) : graph_(graph), races_(races) {}
+  RaceRows(Source& source, const Graph& graph, const Races& races)
+      : source_(source), graph_(graph), races_(races) {}
 
   Status start(std::span<const Condition>) override {
     walk_.emplace(races_);
@@ -59,6 +71,10 @@ class RaceRows : public Rows {
         return cell.text(to_string(graph_.thread_id(send_of(took).thread)));
       case kRivalSender:
         return cell.text(to_string(graph_.thread_id(send_of(rival).thread)));
+      case kLocation:
+        if (auto place = source_.place(graph::event_of(graph_, receive_->at)); !place.empty())
+          cell.constant(place);
+        return;
       default:
         return;
     }
@@ -76,6 +92,7 @@ class RaceRows : public Rows {
     if (auto found = graph::channel_of(graph_, races_.contests(), message)) cell.natural(*found);
   }
 
+  Source& source_;
   const Graph& graph_;
   const Races& races_;
   std::optional<RivalWalk> walk_;
@@ -94,7 +111,7 @@ class RacesTable : public Table {
   }
   Result<std::unique_ptr<Rows>> open() override {
     const Graph* graph = TRY(source_.graph());
-    return std::make_unique<RaceRows>(*graph, *TRY(source_.races()));
+    return std::make_unique<RaceRows>(source_, *graph, *TRY(source_.races()));
   }
 
  private:

@@ -22,6 +22,11 @@ Result<const std::vector<ObjectSummary>*> Source::objects() {
   return &*objects_;
 }
 
+std::string_view Source::place(EventId event) {
+  if (!places_ && finders_.places) places_ = finders_.places();
+  return places_ ? places_(event) : std::string_view();
+}
+
 double Source::events_about() const {
   constexpr double kBytesPerEvent = 4;
   return static_cast<double>(recording_.stream_bytes(format::Stream::kEvents).raw) / kBytesPerEvent;

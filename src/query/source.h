@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "pastcone/base/result.h"
@@ -24,6 +25,9 @@ struct ObjectSummary {
 struct Finders {
   std::function<Result<std::shared_ptr<const causal::Graph>>()> graph;
   std::function<Result<std::vector<ObjectSummary>>()> objects;  ///< object n is at n - 1
+  /// Asked once where events are in the source; what it gives says so of each, in a text that stays. Empty:
+  /// not known.
+  std::function<std::function<std::string_view(EventId)>()> places;
 };
 
 class Source {
@@ -36,6 +40,8 @@ class Source {
   Result<const causal::Graph*> graph();
   Result<const causal::Races*> races();
   Result<const std::vector<ObjectSummary>*> objects();
+  /// "server.c:80 in handle_request"; empty: not known.
+  std::string_view place(EventId event);
   /// Events of all threads, near enough, without reading them.
   double events_about() const;
 
@@ -46,6 +52,7 @@ class Source {
   std::shared_ptr<const causal::Graph> graph_;
   std::optional<causal::Races> races_;
   std::optional<std::vector<ObjectSummary>> objects_;
+  std::function<std::string_view(EventId)> places_;
 };
 
 }  // namespace pastcone::query

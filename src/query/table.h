@@ -18,7 +18,8 @@ struct ColumnInfo {
   const char* name;
   const char* type;  ///< "TEXT" or "INTEGER"
   bool seek = false;
-  bool few = false;  ///< it has few different values
+  bool few = false;     ///< it has few different values
+  bool hidden = false;  ///< it costs too much to be part of *; only who names it gets it
 
   bool is_text() const { return type[0] == 'T'; }
 };

@@ -29,6 +29,7 @@
 #include "pastcone/replay/surroundings.h"
 #include "pastcone/replay/takeover.h"
 #include "pastcone/replay/temporary_file.h"
+#include "pastcone/replay/unwind_tables.h"
 #include "pastcone/replay/watch.h"
 
 namespace pastcone::replay {
@@ -203,6 +204,8 @@ Result<ReplayOutcome> Director::run(const ReplayOptions& options) {
     return fail("cannot take over orphaned processes: {}", errno_message(errno));
   }
   TRY_STATUS(make_lifeline());
+  if ((stage_.header().flags & stage::kFlagWhere) != 0)
+    TRY_STATUS(write_unwind_tables(recording_, stage_.view(), runtime, options.index_directory));
   if (options.horizons) set_horizons(*options.horizons);
   SignalWatch signals(stage_);
   record::Launch how = describe_launch(runtime, signals.mask());
@@ -450,10 +453,13 @@ Result<ReplayOutcome> replay(const Recording& recording, const ReplayOptions& op
   Path patch_directory = TRY(record::PatchCache::default_directory());
   bool traps = !record::has_dispatch();
   bool parallel = recording.manifest().parallel;
-  uint32_t flags =
-      (traps ? stage::kFlagNoDispatch : 0) | (options.show_output ? 0 : stage::kFlagNoOutput) |
-      (parallel ? stage::kFlagParallel : 0) | (options.index_directory.empty() ? 0 : stage::kFlagIndex) |
-      (options.horizons ? stage::kFlagHorizons : 0) | (options.hold ? stage::kFlagAsPrograms : 0);
+  bool indexed = !options.index_directory.empty();
+  uint32_t flags = (traps ? stage::kFlagNoDispatch : 0) | (options.show_output ? 0 : stage::kFlagNoOutput) |
+                   (parallel ? stage::kFlagParallel : 0) |
+                   (indexed && options.note_uses ? stage::kFlagIndex : 0) |
+                   (indexed && options.note_places ? stage::kFlagWhere : 0) |
+                   (options.horizons ? stage::kFlagHorizons : 0) |
+                   (options.hold ? stage::kFlagAsPrograms : 0);
   record::lift_limit(RLIMIT_AS);
   SharedStage stage = TRY(SharedStage::create(stage::Mode::kReplay, flags, patch_directory));
   if (options.index_directory.size() >= sizeof stage.header().index_directory) {

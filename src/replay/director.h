@@ -36,7 +36,9 @@ using Horizons = std::map<ThreadId, uint64_t>;
 
 struct ReplayOptions {
   bool show_output = true;           ///< the program's standard output and error, on ours
-  std::string index_directory = {};  ///< where each thread writes down its use of objects; empty: nowhere
+  std::string index_directory = {};  ///< where each thread writes down what follows; empty: nowhere
+  bool note_uses = true;             ///< its use of objects, and facts,
+  bool note_places = false;          ///< and where in the program its events are
   /// Everybody stops at his horizon; a thread without one does not begin. None: to the end.
   std::optional<Horizons> horizons = {};
   /// Asked when all stand at their horizons: new ones for some, or none if this is where they were to come.

@@ -36,19 +36,6 @@ std::map<Path, Path> originals(const Recording& recording, const stage::View& st
   return result;
 }
 
-/// The innermost place outside libc of which the source is known; or of which anything is.
-Location choose(const symbols::Symbols& symbols, const std::vector<uint64_t>& calls) {
-  Location best;
-  for (uint64_t address : calls) {
-    Location location = symbols.locate(address);
-    if (!location.known()) continue;
-    if (!location.file.empty() && !location.in_c_library()) return location;
-    bool better = !best.known() || (best.in_c_library() && !location.in_c_library());
-    if (better) best = std::move(location);
-  }
-  return best;
-}
-
 std::string where(const Recording& recording, const stage::View& stage, const stage::ProcessSlot& process,
                   pid_t tid, const std::vector<Mapping>& mappings) {
   symbols::Registers registers;
@@ -60,7 +47,11 @@ std::string where(const Recording& recording, const stage::View& stage, const st
     return pread(memory->get(), &word, sizeof word, static_cast<off_t>(address)) == sizeof word;
   };
   symbols::Symbols symbols(mappings, originals(recording, stage));
-  return to_string(choose(symbols, symbols.unwind(registers, read)));
+  std::vector<Location> calls;
+  for (uint64_t address : symbols.unwind(registers, read)) {
+    for (Location& each : symbols.locate_all(address)) calls.push_back(std::move(each));
+  }
+  return to_string(choose(calls));
 }
 
 }  // namespace

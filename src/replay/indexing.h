@@ -1,12 +1,13 @@
-// The objects of a recording. Found out by replaying it once, and kept beside it in objects.idx, which is
-// made again should it be missing, damaged or old. A recording that cannot be written to is replayed each
-// time.
+// What is known of a recording once it has been replayed: its objects, and where in the program its events
+// are. Kept beside it in objects.idx and where.idx, which are made again should they be missing, damaged or
+// old. A recording that cannot be written to is replayed each time.
 #pragma once
 
 #include <optional>
 #include <vector>
 
 #include "pastcone/replay/object_index.h"
+#include "pastcone/replay/where_index.h"
 #include "pastcone/trace/recording.h"
 
 namespace pastcone::replay {
@@ -27,9 +28,19 @@ struct IndexedFacts {
   std::vector<Fact> facts;
   std::string divergence;
 };
-Result<IndexedFacts> index_facts(const Recording& recording);
+/// `with_places`: where.idx is made as well, if it is not there, by the same replay.
+Result<IndexedFacts> index_facts(const Recording& recording, bool with_places = false);
+
+/// Where in the program events are; Places says what that is called.
+struct IndexedPlaces {
+  WhereIndex places;
+  std::string divergence;
+};
+Result<IndexedPlaces> index_places(const Recording& recording);
 
 /// As they are in objects.idx; nothing if that has to be made first.
 std::optional<std::vector<ObjectHistory>> known_objects(const Recording& recording);
+/// The same of where.idx.
+std::optional<WhereIndex> known_places(const Recording& recording);
 
 }  // namespace pastcone::replay

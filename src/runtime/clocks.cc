@@ -5,6 +5,7 @@
 #include "pastcone/patch/abi.h"
 #include "turn.h"
 #include "waits.h"
+#include "where.h"
 
 namespace pastcone::runtime {
 namespace {
@@ -188,6 +189,7 @@ extern "C" void runtime_instruction(patch::SavedRegisters* registers, u32 descri
     ++log.event_count;
     log.commit();
   } else {
+    if (is_located() && resume) note_place(t, interrupted_frame(*registers, resume));
     take_recorded_turn(t);
     if (log.at_end()) end_of_log(t);
     Op op = (Op)log.read_byte();

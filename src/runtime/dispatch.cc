@@ -8,6 +8,7 @@
 #include "text.h"
 #include "turn.h"
 #include "waits.h"
+#include "where.h"
 
 namespace pastcone::runtime {
 namespace {
@@ -77,6 +78,7 @@ extern "C" void runtime_dispatch(Frame* frame) {
   Call c{t, *frame, number, number < kCallCount ? call_table[number] : kUnknown,
          {frame->rdi, frame->rsi, frame->rdx, frame->r10, frame->r8, frame->r9}};
   if (g.replay && (g.stage.header().flags & stage::kFlagListCalls)) list_call(c, 0);
+  u64 events_before = t.log.event_count;
   if (number == CALL_SIGNAL_POINT) {
     if (g.replay) pass_inside(t);
     else note_signals_inside(c);
@@ -88,6 +90,7 @@ extern "C" void runtime_dispatch(Frame* frame) {
   } else if (t.process->parallel && passes_by(c)) {
     frame->rax = (u64)pass_call(c);
   } else {
+    if (is_located()) note_place(t, *frame);
     if (t.process->parallel) enter_call(c);
     frame->rax = (u64)run(c);
     if (is_indexed()) note_facts(c, (long)frame->rax);
@@ -100,6 +103,7 @@ extern "C" void runtime_dispatch(Frame* frame) {
     end_slice(t);
   }
   deliver_signals(t, *frame);
+  if (is_located()) note_same_place(t, events_before + 1);
   t.inside = false;
   if (g.replay) prepare_async(t, *frame);
   if (t.process->parallel) leave_call(t);

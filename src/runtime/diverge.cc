@@ -7,6 +7,7 @@
 #include "text.h"
 #include "turn.h"
 #include "waits.h"
+#include "where.h"
 
 namespace pastcone::runtime {
 namespace {
@@ -126,6 +127,7 @@ void end_replayed_thread(Thread& t) {
   note_next_event(t);
   leave_core(slot);
   store(slot.state, (u32)stage::ThreadState::kEnded);
+  close_where(t);
   give_back_turn(t);
   add(g.stage.header().live_threads, -1);
   tell_end();

@@ -4,6 +4,7 @@
 #include "shared_places.h"
 #include "text.h"
 #include "waits.h"
+#include "where.h"
 
 namespace pastcone::runtime {
 namespace {
@@ -54,6 +55,7 @@ IndexLock::~IndexLock() {
 
 void open_index(Thread& t) {
   t.index = t.index_end = nullptr;
+  open_where(t);
   for (SharedPlace& place : t.places) place = {};
 }
 

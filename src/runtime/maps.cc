@@ -12,6 +12,7 @@
 #include "shared_places.h"
 #include "traps.h"
 #include "turn.h"
+#include "where.h"
 
 namespace pastcone::runtime {
 namespace {
@@ -35,7 +36,7 @@ bool is_trampoline(u64 address) { return ours(address, address + 1); }
 
 namespace {
 
-bool map_trampolines(u64 at, const patch::PatchedSegment& segment, int fd) {
+bool map_trampolines(u64 at, const patch::PatchedSegment& segment, int fd, u32 id) {
   if (!segment.trampoline_size) return true;
   bool again = ours(at, at + segment.trampoline_size);
   if (!again) count_own_memory(process(), (i64)page_up(segment.trampoline_size));
@@ -45,6 +46,7 @@ bool map_trampolines(u64 at, const patch::PatchedSegment& segment, int fd) {
     if (!is_error(result)) sys(__NR_munmap, result, segment.trampoline_size);
     return false;
   }
+  note_code(at, segment.trampoline_size, segment.trampoline_offset, id);
   if (!again && trampoline_count < 256) trampolines[trampoline_count++] = {at, at + segment.trampoline_size};
   return true;
 }
@@ -64,7 +66,7 @@ bool overlay_patched(u64 address, u64 length, int prot, u64 offset, u32 id) {
       if (offset > segment.offset || offset + length <= segment.offset) continue;
       u64 bias = address + (segment.offset - offset) - segment.vaddr;
       u64 part = min(length - (segment.offset - offset), page_up(segment.size));
-      if (map_trampolines(bias + segment.trampoline_vaddr, segment, fd))
+      if (map_trampolines(bias + segment.trampoline_vaddr, segment, fd, id))
         done = !is_error(sys(__NR_mmap, bias + segment.vaddr, part, prot, kMapPrivate | kMapFixed, fd, segment.offset));
       if (done) add_hooks(bias, segment, fd);
       if (done) add_traps(bias + segment.vaddr, segment, fd);
@@ -86,6 +88,7 @@ long map_file(u64 address, u64 length, int prot, int flags, int fd, u64 offset, 
     if (g.replay && !now) result = -ENOENT;
     patched |= now;
   }
+  if (code && !is_error(result)) note_code((u64)result, length, offset, id);
   if (opened) sys(__NR_close, fd);
   return result;
 }

@@ -15,6 +15,7 @@
 #include "turn.h"
 #include "unwinding.h"
 #include "waits.h"
+#include "where.h"
 
 namespace pastcone::runtime {
 namespace {
@@ -219,6 +220,7 @@ namespace {
   const KernelAction& action = t.process->actions.of[signal];
   bool fatal = action.handler <= kIgnore || (s.mask & signal_bit(signal));
   if (g.replay) {
+    if (is_located()) note_place(t, frame);
     take_recorded_turn(t);
     Op expected = fatal ? Op::kFatal : Op::kFault;
     if (t.log.at_end()) end_of_log(t);

@@ -14,6 +14,7 @@
 #include "pastcone/heap/heap.h"
 #include "pastcone/patch/thread_abi.h"
 #include "pastcone/stage/layout.h"
+#include "pastcone/stage/where.h"
 #include "signals.h"
 #include "sys.h"
 
@@ -70,6 +71,23 @@ struct SharedPlace {
   u64 page, key;
 };
 inline constexpr u32 kSharedPlaces = 64;
+/// Where the thread is, for where.h: what it has found out and written down so far.
+struct Whereabouts {
+  struct Step {
+    u64 pc, place;
+    u32 as_of;
+    stage::UnwindRow row;
+    u32 table_flags;
+  };
+  struct Chain {
+    u64 hash;
+    u32 number;
+  };
+  Step steps[1024];
+  Chain chains[4096];
+  u32 last_chain, chain;  ///< the number given last, and that of the event it is in
+  u64 *next, *end;        ///< in its file
+};
 
 struct Thread {
   Thread* self;
@@ -147,6 +165,7 @@ struct Thread {
   stage::IndexEntry* index_end;
   u32 places_as_of;
   SharedPlace places[kSharedPlaces];
+  Whereabouts where;
   char spare[256 * 1024]; ///< record: the rest of messages that are longer than the program's buffer
 };
 static_assert(offsetof(Thread, self) == THREAD_SELF);

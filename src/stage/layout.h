@@ -45,6 +45,7 @@ inline constexpr uint32_t kFlagNoOutput = 8;    ///< replay: nobody wants to see
 inline constexpr uint32_t kFlagHorizons = 64;   ///< replay: threads have horizons, ThreadSlot::horizon
 inline constexpr uint32_t kFlagAsPrograms = 128;  ///< replay: for debuggers, processes are to look like their programs: Takeover
 inline constexpr uint32_t kFlagIndex = 32;      ///< replay: every access to an object goes into Header::index_directory
+inline constexpr uint32_t kFlagWhere = 256;     ///< replay: where in the program each event is goes there too (where.h)
 
 /// Replay: a place where a thread is to stop once its registers and some words of memory have given values, which may take
 /// millions of passes. The director writes the code that compares them, since the runtime cannot take instructions apart.

@@ -49,4 +49,16 @@ std::optional<uint64_t> Origins::original(uint64_t offset) const {
   return std::nullopt;
 }
 
+std::vector<Origins::Piece> Origins::pieces() const {
+  std::vector<Piece> result;
+  for (const Area& area : areas_) {
+    for (const patch::TrampolineOrigin& origin : area.origins) {
+      if (origin.trampoline < area.segment.trampoline_size)
+        result.push_back(
+            {area.segment.trampoline_offset + origin.trampoline, area.segment.offset + origin.original});
+    }
+  }
+  return result;
+}
+
 }  // namespace pastcone::symbols

@@ -20,6 +20,13 @@ class Origins {
   /// The offset, in the file, of the instruction that the trampoline's byte at `offset` stands for.
   std::optional<uint64_t> original(uint64_t offset) const;
 
+  /// From here to the next one trampolines stand for one instruction.
+  struct Piece {
+    uint64_t begin;     ///< offset in the file
+    uint64_t original;  ///< that of the instruction
+  };
+  std::vector<Piece> pieces() const;
+
  private:
   struct Area {
     patch::PatchedSegment segment;

@@ -1,17 +1,15 @@
 #include "pastcone/symbols/symbols.h"
 
-#include <cxxabi.h>
 #include <dwarf.h>
-#include <elfutils/libdwfl.h>
 #include <fcntl.h>
 #include <gelf.h>
 #include <unistd.h>
 
-#include <cstdlib>
 #include <optional>
 #include <set>
 #include <string>
 
+#include "pastcone/symbols/module_lookup.h"
 #include "pastcone/symbols/origins.h"
 
 namespace pastcone::symbols {
@@ -39,31 +37,6 @@ std::optional<uint64_t> find_bias(const Mapping& mapping) {
   return std::nullopt;
 }
 
-std::string demangled(const char* name) {
-  if (name == nullptr) return {};
-  int status = 0;
-  std::unique_ptr<char, decltype(&std::free)> plain(abi::__cxa_demangle(name, nullptr, nullptr, &status),
-                                                    std::free);
-  return plain ? plain.get() : name;
-}
-
-/// The innermost function around an address, inlined or not, as the debug information has it.
-std::string function_at(Dwfl_Module* module, uint64_t address) {
-  Dwarf_Addr bias = 0;
-  Dwarf_Die* unit = dwfl_module_addrdie(module, address, &bias);
-  if (unit == nullptr) return {};
-  Dwarf_Die* scopes = nullptr;
-  int count = dwarf_getscopes(unit, address - bias, &scopes);
-  std::string name;
-  for (int i = 0; i < count && name.empty(); ++i) {
-    int tag = dwarf_tag(&scopes[i]);
-    if (tag != DW_TAG_subprogram && tag != DW_TAG_inlined_subroutine) continue;
-    if (const char* found = dwarf_diename(&scopes[i])) name = found;
-  }
-  std::free(scopes);
-  return name;
-}
-
 }  // namespace
 
 struct Symbols::State {
@@ -72,6 +45,7 @@ struct Symbols::State {
   std::vector<Mapping> code;
   std::set<std::pair<Path, uint64_t>> reported;  ///< file and bias: one file may be mapped in pieces
   Dwfl* dwfl = nullptr;
+  std::map<Dwfl_Module*, DebugUnits> units;
 
   // While unwinding.
   const ReadMemory* read = nullptr;
@@ -86,25 +60,6 @@ struct Symbols::State {
   Path original(const Path& file) const;
   bool take_frame(Dwfl_Frame* frame);
 };
-
-namespace {
-
-int find_debuginfo(Dwfl_Module* module, void** user_data, const char* name, Dwarf_Addr base, const char* file,
-                   const char* link, GElf_Word checksum, char** found) {
-  int fd = dwfl_build_id_find_debuginfo(module, user_data, name, base, file, link, checksum, found);
-  // `name` is that of the original, beside which it would be.
-  return fd >= 0 ? fd
-                 : dwfl_standard_find_debuginfo(module, user_data, name, base, name, link, checksum, found);
-}
-
-const Dwfl_Callbacks kCallbacks = {
-    .find_elf = nullptr,
-    .find_debuginfo = find_debuginfo,
-    .section_address = dwfl_offline_section_address,
-    .debuginfo_path = nullptr,
-};
-
-}  // namespace
 
 Path Symbols::State::original(const Path& file) const {
   auto known = originals.find(file);
@@ -171,7 +126,7 @@ Symbols::Symbols(const std::vector<Mapping>& mappings, const std::map<Path, Path
   State& state = *state_;
   state.originals = originals;
   elf_version(EV_CURRENT);
-  state.dwfl = dwfl_begin(&kCallbacks);
+  state.dwfl = dwfl_begin(&kFindDebugInformation);
   dwfl_report_begin(state.dwfl);
   for (const Mapping& mapping : mappings) {
     if (mapping.executable && !mapping.file.empty()) state.add(mapping);
@@ -209,23 +164,16 @@ Symbols::Symbols(const std::vector<Mapping>& mappings, const std::map<Path, Path
 
 Symbols::~Symbols() { dwfl_end(state_->dwfl); }
 
-Location Symbols::locate(uint64_t address) const {
+std::vector<Location> Symbols::locate_all(uint64_t address) const {
   address = state_->leave_trampoline(address);
-  Location location;
   Dwfl_Module* module = dwfl_addrmodule(state_->dwfl, address);
-  if (module == nullptr) return location;
-  location.module = dwfl_module_info(module, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr);
-  if (Dwfl_Line* line = dwfl_module_getsrc(module, address)) {
-    int number = 0;
-    const char* file = dwfl_lineinfo(line, nullptr, &number, nullptr, nullptr, nullptr);
-    if (file != nullptr && number > 0) {
-      location.file = file;
-      location.line = static_cast<uint32_t>(number);
-    }
-  }
-  location.function = function_at(module, address);
-  if (location.function.empty()) location.function = demangled(dwfl_module_addrname(module, address));
-  return location;
+  if (module == nullptr) return {};
+  return locate_in(module, state_->units.try_emplace(module, module).first->second, address);
+}
+
+Location Symbols::locate(uint64_t address) const {
+  std::vector<Location> all = locate_all(address);
+  return all.empty() ? Location() : all.front();
 }
 
 std::vector<uint64_t> Symbols::unwind(const Registers& registers, const ReadMemory& read,

@@ -39,6 +39,8 @@ class Symbols {
 
   /// What is at this address: known() is false if nothing is.
   Location locate(uint64_t address) const;
+  /// The same with the functions that it is inlined into: innermost first.
+  std::vector<Location> locate_all(uint64_t address) const;
 
   /// An address inside each call instruction that led to `registers`, innermost first; the first is that of
   /// `registers` itself. As far as the unwind tables reach, and at most `limit`.

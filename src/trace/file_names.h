@@ -8,6 +8,7 @@ inline constexpr char kPackName[] = "trace.pack";
 inline constexpr char kLiveName[] = "live";
 inline constexpr char kObjectsName[] = "objects.idx";
 inline constexpr char kGraphName[] = "graph.idx";
+inline constexpr char kWhereName[] = "where.idx";
 inline constexpr char kFileTableName[] = "files.jsonl";
 inline constexpr char kFilesFolder[] = "files";
 

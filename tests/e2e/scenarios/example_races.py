@@ -32,6 +32,12 @@ def votes(context, recording):
         yield receive, list_[number], others
 
 
+def line_of(text):
+    with open(os.path.join(os.path.dirname(__file__), "../../../examples/vote.c"), encoding="utf-8") as file:
+        lines = [number for number, line in enumerate(file, 1) if f" {text}" in line]
+    return lines[0]
+
+
 def test_example_races_vote(context):
     """Senders that never wait for anybody: a vote could always have been the next one of the other sender, if there is one."""
     recording = recorded(context, "vote")
@@ -41,6 +47,15 @@ def test_example_races_vote(context):
     found = {each["receive"]: (each["took"], each["raced"]) for group in races["groups"] if group["call"] == "recvfrom"
              for each in group["receives"]}
     context.expect(found == wanted, f"differs: {set(found) ^ set(wanted)}")
+    # They are one place in the source, the most frequent.
+    first = races["groups"][0]
+    context.expect(len(first["receives"]) == len(wanted) and first["call"] == "recvfrom", f"{first}")
+    context.expect((first["location"]["function"], first["location"]["line"]) == ("collect", line_of("recv(")), f"{first['location']}")
+    place = f"vote.c:{line_of('recv(')} in collect"
+    text = answer(context, "races", recording)
+    context.expect(f"{len(wanted)} receives at {place} by recvfrom of " in text, text)
+    counts = answer(context, "sql", recording, "SELECT location, count(DISTINCT receive) FROM races GROUP BY location ORDER BY 2 DESC").splitlines()
+    context.expect(counts[1] == f"{place}\t{len(wanted)}", f"{counts}")
     # The senders connect in any order too.
     accepts = [group for group in races["groups"] if group["call"] == "accept"]
     context.expect(len(accepts) == 1 and len(accepts[0]["receives"]) == 1, f"{accepts}")

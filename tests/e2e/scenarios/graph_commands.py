@@ -164,7 +164,7 @@ def test_graph_commands_races(context):
     for receive in races["groups"][0]["receives"]:
         context.expect(split(receive["receive"])[0] == "p1" and receive["took"] not in receive["raced"] and receive["raced"], f"{receive}")
     text = context.run([context.pastcone, "races", recording]).stdout.decode()
-    context.expect("by read in " in text and "could have had that of" in text, text)
+    context.expect(re.search(r" receives at \S+\.[ch]:\d+ in \w+ by read of ", text) and "could have had that of" in text, text)
     alone = recorded(context, "pipe_large")
     context.expect(ask(context, "races", alone)["receives"] == 0, "a pipe with one writer")
     context.expect(context.run([context.pastcone, "races", alone]).stdout.startswith(b"no receive"), "the text")
