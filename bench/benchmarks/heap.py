@@ -7,9 +7,8 @@ from measure import Missing, Usage, discard
 from report import Row, ratios
 
 CASES = {"churn": (1, 4), "large": (1, 4), "scopes": (1, 4), "grow": (1, 4), "pass": (1, 2), "threads": (1, 4),
-         "phases": (1, 4)}
+         "phases": (1, 4), "shift": (1, 4), "alike": (1, 4)}
 TIME_BOUND, MEMORY_BOUND = 1.05, 1.3
-UNBOUNDED_MEMORY = {"phases"}
 UNBOUNDED_RECORDED = {"threads"}  # recording a thread's start and end costs more than its blocks, and so does its log
 RUNTIME_MB = 1  # of the runtime itself, which has nothing to do with the heap
 
@@ -54,9 +53,8 @@ def measure(context, library, case, threads):
             which = (number + i) % 3
             samples[which].append(runs[which](number))
     name = f"{case}, {threads}"
-    memory = None if case in UNBOUNDED_MEMORY else MEMORY_BOUND
-    bounds = (None, None) if case in UNBOUNDED_RECORDED else (TIME_BOUND, memory)
-    return [*rows(name, samples[0], samples[1], TIME_BOUND, memory),
+    bounds = (None, None) if case in UNBOUNDED_RECORDED else (TIME_BOUND, MEMORY_BOUND)
+    return [*rows(name, samples[0], samples[1], TIME_BOUND, MEMORY_BOUND),
             *rows(f"{name}, recorded", samples[0], samples[2], *bounds)]
 
 

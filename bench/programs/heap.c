@@ -195,11 +195,39 @@ static Number threads(Number seed) {
   return (Number)kThreads * kOfThread;
 }
 
+// Blocks of which the sizes shift as time goes by.
+enum { kShifts = 30, kShifting = 50000 };
+
+static Number shift(Number seed) {
+  void** slots = calloc(kShifting, sizeof *slots);
+  for (int i = 0; i < kShifts * kShifting; ++i) {
+    void** slot = &slots[next(&seed) % kShifting];
+    free(*slot);
+    *slot = filled(16 + (size_t)(i / kShifting) * 30 + next(&seed) % 30);
+  }
+  for (int i = 0; i < kShifting; ++i) free(slots[i]);
+  free(slots);
+  return (Number)kShifts * kShifting;
+}
+
+// Many of one size, freed in the order in which they were made; all threads use the same size.
+enum { kAlike = 1600, kAlikeRounds = 2000 };
+
+static Number alike(Number seed) {
+  void* blocks[kAlike];
+  for (int i = 0; i < kAlikeRounds; ++i) {
+    for (int j = 0; j < kAlike; ++j) blocks[j] = filled(16 + seed % 8);
+    for (int j = 0; j < kAlike; ++j) free(blocks[j]);
+  }
+  return (Number)kAlike * kAlikeRounds;
+}
+
 static const struct {
   const char* name;
   Number (*run)(Number);
 } cases[] = {{"churn", churn}, {"large", large}, {"scopes", scopes},  {"phases", phases},
-             {"grow", grow},   {"pass", produce}, {"threads", threads}};
+             {"grow", grow},   {"pass", produce}, {"threads", threads},
+             {"shift", shift}, {"alike", alike}};
 
 static Number (*chosen)(Number);
 

@@ -3,95 +3,43 @@
 namespace pastcone::heap {
 namespace {
 
-constexpr size_t kMoveAtLeast = size_t{1} << 20;  // below that, copying is cheaper and keeps mappings whole
-constexpr size_t kDiscardAtOnce = size_t{32} << 20;  // as glibc, which unmaps blocks of that size
+// Bytes of whole batches that a thread keeps, of all classes together.
+constexpr size_t kKept = 48 << 10;
 
-Page& page(const ThreadHeap& heap, uint32_t index) { return heap.pool->pages.pages[index]; }
+constexpr uint32_t kCutAtOnce = 4;  // blocks of a batch, or more
 
-/// 0 if it cannot be.
-uint32_t pages_for(const ThreadHeap& heap, size_t size) {
-  return size <= heap.size ? static_cast<uint32_t>((size + kPageSize - 1) >> kPageShift) : 0;
-}
+constexpr int kLooks = 16;  // among blocks that are there, for one that is aligned
 
-/// What a pointer is, as in Kind; kClean if it cannot come from here.
-uint8_t kind_of(const ThreadHeap& heap, const void* p) {
+size_t batch_size(unsigned c) { return size_t{kSizes[c].units} * kSizes[c].batch * kUnit; }
+
+/// What a pointer is: kClean if it cannot come from here, kLarge, or kBlocks. `c`: then its class.
+uint8_t kind_of(const ThreadHeap& heap, void* p, unsigned* c = nullptr) {
   uintptr_t offset = reinterpret_cast<uintptr_t>(p) - heap.base;
   if (offset >= heap.size || offset % kAlignment) return kClean;
   uint8_t kind = heap.kinds[offset >> kPageShift];
-  bool block = kind == kLarge ? offset % kPageSize == 0 : kind <= kClasses;
-  return block ? kind : uint8_t{kClean};
+  if (kind == kLarge && offset % kPageSize == 0) return kLarge;
+  if (kind != kBlocks) return kClean;
+  unsigned found = class_by(p, header_of(p));
+  if (c) *c = found;
+  return found < kClasses ? kBlocks : kClean;
 }
 
-void* take_large(ThreadHeap& heap, uint32_t pages, uint32_t alignment) {
+/// Where the thread allocates: where the fewest others do.
+unsigned arena_of(ThreadHeap& heap) {
+  if (heap.has_arena) return heap.arena;
   Pool& pool = *heap.pool;
-  uint32_t first;
+  unsigned best = 0;
   {
     Locked locked(pool, kPageLock);
-    first = take_run(pool, pages, alignment);
+    for (unsigned i = 1; i < kArenas; ++i)
+      if (pool.threads[i] < pool.threads[best]) best = i;
+    ++pool.threads[best];
+    ++pool.pages.users;
   }
-  if (!first) return nullptr;
-  pool.kinds[first] = kLarge;
-  return reinterpret_cast<void*>(pool.address(first));
-}
-
-/// The kinds of pages that were used and are going to be free. Memory of a big block is given back before
-/// anybody has to wait for it.
-void leave_pages(Pool& pool, uint32_t first, uint32_t pages) {
-  size_t size = size_t{pages} << kPageShift;
-  if (size < kDiscardAtOnce || !pool.platform.discard(pool.platform.context, pool.address(first), size)) {
-    __builtin_memset(&pool.kinds[first], kDirty, pages);
-    return;
-  }
-  for (uint32_t i = first; i < first + pages; ++i)  // the table, too, takes up memory where it is written to
-    if (pool.kinds[i] != kClean) pool.kinds[i] = kClean;
-}
-
-void free_large(Pool& pool, uint32_t first) {
-  uint32_t pages = pool.pages.pages[first].pages;
-  leave_pages(pool, first, pages);
-  Locked locked(pool, kPageLock);
-  give_run(pool, first, pages);
-}
-
-void clear_large(ThreadHeap& heap, void* p, size_t size) {
-  uint32_t first = heap.pool->page_of(p);
-  if (page(heap, first).dirty == 0) return;
-  for (size_t at = 0; at < size; at += kPageSize)
-    if (at == 0 || heap.kinds[first + (at >> kPageShift)] != kClean)
-      __builtin_memset(static_cast<char*>(p) + at, 0, size - at < kPageSize ? size - at : kPageSize);
-}
-
-/// Longer or shorter where it is; false if that does not go.
-bool resize_large(ThreadHeap& heap, uint32_t first, uint32_t pages) {
-  Pool& pool = *heap.pool;
-  uint32_t have = page(heap, first).pages;
-  if (pages == have) return true;
-  if (pages < have) leave_pages(pool, first + pages, have - pages);
-  Locked locked(pool, kPageLock);
-  if (pages > have) return extend_run(pool, first, pages);
-  cut_run(pool, first, pages);
-  return true;
-}
-
-/// To a new place, with room to grow there: what is not used costs no memory.
-void* move_large(ThreadHeap& heap, void* p, uint32_t pages) {
-  Pool& pool = *heap.pool;
-  uint32_t first = pool.page_of(p), have = page(heap, first).pages;
-  void* moved = take_large(heap, pages + pages / 8, 1);
-  if (!moved) moved = take_large(heap, pages, 1);
-  if (!moved) return nullptr;
-  size_t size = size_t{have} << kPageShift;
-  if (size >= kMoveAtLeast && pool.platform.move &&
-      pool.platform.move(pool.platform.context, pool.address(first), reinterpret_cast<uintptr_t>(moved),
-                         size)) {
-    __builtin_memset(&pool.kinds[first], kClean, have);
-    Locked locked(pool, kPageLock);
-    give_run(pool, first, have);
-  } else {
-    __builtin_memcpy(moved, p, size);
-    free_large(pool, first);
-  }
-  return moved;
+  enter_arena(pool, best);
+  heap.arena = best;
+  heap.has_arena = true;
+  return best;
 }
 
 void* move_block(ThreadHeap& heap, void* p, size_t have, size_t size) {
@@ -100,6 +48,22 @@ void* move_block(ThreadHeap& heap, void* p, size_t have, size_t size) {
   __builtin_memcpy(moved, p, have < size ? have : size);
   heap_free(heap, p);
   return moved;
+}
+
+/// A block from memory that is still to be cut.
+char* cut_fresh(Supply& supply, unsigned c) {
+  char* block = supply.fresh + sizeof(uint64_t);
+  header_of(block) = header_for(block, kSizes[c].units, c);
+  supply.fresh += kSizes[c].units * kUnit;
+  return block;
+}
+
+/// If blocks are small, all of them at once: that is faster than one after the other.
+void cut_all_fresh(Cache& cache, Supply& supply, unsigned c) {
+  Block** last = &cache.list;
+  for (; supply.fresh != supply.fresh_end; --cache.room, last = &(*last)->next)
+    *last = reinterpret_cast<Block*>(cut_fresh(supply, c));
+  *last = nullptr;
 }
 
 }  // namespace
@@ -125,76 +89,102 @@ void heap_thread_begin(ThreadHeap& heap, Pool& pool) {
   __builtin_memset(&heap, 0, sizeof heap);
   heap.base = pool.base;
   heap.size = pool.size;
+  heap.mapped = &pool.mapped;
   heap.kinds = pool.kinds;
   heap.pool = &pool;
-  for (unsigned c = 0; c < kClasses; ++c) heap.caches[c].batch = kSizes[c].batch;
+  for (unsigned c = 0; c < kClasses; ++c) heap.caches[c].room = kSizes[c].most;
 }
 
 void heap_thread_end(ThreadHeap& heap) {
+  Pool& pool = *heap.pool;
   for (unsigned c = 0; c < kClasses; ++c) {
     Cache& cache = heap.caches[c];
-    if (cache.full) give_batch(*heap.pool, c, cache.full);
-    if (cache.list || cache.fresh != cache.fresh_end)
-      give_blocks(*heap.pool, c, cache.list, cache.fresh, cache.fresh_end);
-    cache = {nullptr, 0, cache.batch, nullptr, nullptr, nullptr, false};
+    Supply& supply = heap.supplies[c];
+    while (Block* batch = supply.full) {
+      supply.full = batch->next_batch;
+      give_batch(pool, c, batch);
+    }
+    if (cache.list || supply.fresh != supply.fresh_end)
+      give_blocks(pool, cache.list, supply.fresh, supply.fresh_end);
+    cache = {nullptr, kSizes[c].most};
+    supply = {};
   }
+  heap.kept = 0;
+  if (!heap.has_arena) return;
+  heap.has_arena = false;
+  leave_arena(pool, heap.arena);
+  Locked locked(pool, kPageLock);
+  --pool.threads[heap.arena];
+  --pool.pages.users;
 }
 
 void heap_lock_all(Pool& pool) {
-  for (unsigned c = 0; c < kClasses; ++c) pool.platform.lock(pool.platform.context, class_lock(c));
-  pool.platform.lock(pool.platform.context, kPageLock);
+  for (unsigned lock = kLocks; lock--;) pool.platform.lock(pool.platform.context, lock);
 }
 
 void heap_unlock_all(Pool& pool) {
-  pool.platform.unlock(pool.platform.context, kPageLock);
-  for (unsigned c = kClasses; c--;) pool.platform.unlock(pool.platform.context, class_lock(c));
+  for (unsigned lock = 0; lock < kLocks; ++lock) pool.platform.unlock(pool.platform.context, lock);
+}
+
+void heap_forked(ThreadHeap& heap) {
+  Pool& pool = *heap.pool;
+  for (unsigned i = 0; i < kArenas; ++i)
+    pool.threads[i] = pool.arenas[i].threads = heap.has_arena && heap.arena == i;
+  pool.pages.users = heap.has_arena;
 }
 
 void* allocate_more(ThreadHeap& heap, unsigned c, bool* zero) {
   Cache& cache = heap.caches[c];
-  if (cache.full) {
-    cache.list = cache.full;
-    cache.count = cache.batch;
-    cache.full = nullptr;
-  } else if (cache.fresh == cache.fresh_end) {
-    Blocks taken = take_blocks(*heap.pool, c);
-    cache.list = taken.list;
-    cache.count = taken.count;
-    cache.fresh = taken.fresh;
-    cache.fresh_end = taken.fresh_end;
-    cache.fresh_is_zero = taken.zero;
+  Supply& supply = heap.supplies[c];
+  const SizeClass& size = kSizes[c];
+  if (Block* batch = supply.full) {
+    supply.full = batch->next_batch;
+    cache = {batch, size.most - size.batch};
+    heap.kept -= batch_size(c);
+  } else if (supply.fresh == supply.fresh_end) {
+    Blocks taken = take_blocks(*heap.pool, arena_of(heap), c);
+    cache = {taken.list, size.most - taken.count};
+    supply.fresh = taken.fresh;
+    supply.fresh_end = taken.fresh_end;
+    supply.fresh_is_zero = taken.zero;
+    if (taken.fresh && size.batch >= kCutAtOnce) cut_all_fresh(cache, supply, c);
   }
   if (Block* block = cache.list) {
     cache.list = block->next;
-    --cache.count;
+    ++cache.room;
     return block;
   }
-  char* block = cache.fresh;
-  if (!block) return nullptr;
-  cache.fresh += kSizes[c].size;
-  if (zero) *zero = cache.fresh_is_zero;
-  return block;
+  if (!supply.fresh) return nullptr;
+  if (zero) *zero = supply.fresh_is_zero;
+  return cut_fresh(supply, c);
 }
 
-/// The list has become a batch. One is kept, for when the thread allocates again.
+/// The list is full: a batch of it goes, and the rest stays for when the thread allocates again. So do some
+/// batches.
 void pass_on(ThreadHeap& heap, unsigned c) {
-  Cache& cache = heap.caches[c];
-  Block* batch = cache.full;
-  cache.full = cache.list;
-  cache.list = nullptr;
-  cache.count = 0;
-  if (batch) give_batch(*heap.pool, c, batch);
-}
-
-void* allocate_large(ThreadHeap& heap, size_t size, size_t alignment) {
-  uint32_t pages = pages_for(heap, size);
-  if (!pages || alignment > heap.size) return nullptr;
-  return take_large(heap, pages, alignment <= kPageSize ? 1 : static_cast<uint32_t>(alignment >> kPageShift));
+  Block *batch = heap.caches[c].list, *last = batch;
+  for (uint32_t i = 1; i < kSizes[c].batch; ++i) last = last->next;
+  heap.caches[c] = {last->next, kSizes[c].batch};
+  last->next = nullptr;
+  if (heap.kept + batch_size(c) > kKept) return give_batch(*heap.pool, c, batch);
+  heap.kept += batch_size(c);
+  batch->next_batch = heap.supplies[c].full;
+  heap.supplies[c].full = batch;
 }
 
 void free_other(ThreadHeap& heap, void* p) {
   if (!p) return;
-  if (kind_of(heap, p) == kLarge) return free_large(*heap.pool, heap.pool->page_of(p));
+  unsigned c = 0;
+  uint8_t kind = kind_of(heap, p, &c);
+  if (kind == kLarge) return free_large(heap, p);
+  Cache& cache = heap.caches[kind == kBlocks ? c : 0];
+  if (kind == kBlocks && p == cache.list) return fail(heap, "double free or corruption (fasttop)");
+  if (kind == kBlocks) {
+    static_cast<Block*>(p)->next = cache.list;
+    cache.list = static_cast<Block*>(p);
+    if (--cache.room == 0) pass_on(heap, c);
+    return;
+  }
   uintptr_t offset = reinterpret_cast<uintptr_t>(p) - heap.base;
   bool free_page =
       offset < heap.size && offset % kPageSize == 0 && heap.kinds[offset >> kPageShift] == kDirty;
@@ -225,43 +215,48 @@ void* heap_realloc(ThreadHeap& heap, void* p, size_t size) {
     heap_free(heap, p);
     return nullptr;
   }
-  uint8_t kind = kind_of(heap, p);
+  unsigned c = 0;
+  uint8_t kind = kind_of(heap, p, &c);
   if (kind == kClean) {
     fail(heap, "realloc(): invalid pointer");
     return nullptr;
   }
-  if (kind == kLarge && size > kSmallMax) {
-    uint32_t first = heap.pool->page_of(p), pages = pages_for(heap, size);
-    if (!pages) return nullptr;
-    return resize_large(heap, first, pages) ? p : move_large(heap, p, pages);
-  }
+  if (kind == kLarge && size > kSmallMax) return realloc_large(heap, p, size);
   size_t have = heap_usable_size(heap, p);
-  if (size <= have && (kind == class_of(size) + 1u || size > have / 2)) return p;
+  if (size <= have && ((kind == kBlocks && c == class_of(size)) || size > have / 2)) return p;
   return move_block(heap, p, have, size);
 }
 
 void* heap_memalign(ThreadHeap& heap, size_t alignment, size_t size) {
   if (alignment <= kAlignment) return heap_malloc(heap, size);
-  if (size > kSmallMax || alignment > kPageSize) return allocate_large(heap, size ? size : 1, alignment);
-  // Spans begin at pages: blocks whose size is a multiple of the alignment have it. A power of two is never
-  // far.
-  unsigned c = class_of(size < alignment ? alignment : size);
-  while (kSizes[c].size % alignment) ++c;
-  return heap_malloc(heap, kSizes[c].size);
+  if (size > kSmallMax || alignment > kPageSize || (alignment == kPageSize && size > kPageSize / 2))
+    return allocate_large(heap, size ? size : 1, alignment);
+  unsigned c = class_of(size);
+  Block** place = &heap.caches[c].list;
+  for (int i = 0; *place && i < kLooks; ++i, place = &(*place)->next)
+    if (Block* block = *place; reinterpret_cast<uintptr_t>(block) % alignment == 0) {
+      *place = block->next;
+      ++heap.caches[c].room;
+      return block;
+    }
+  return take_aligned(*heap.pool, arena_of(heap), c, alignment);
 }
 
-size_t heap_usable_size(const ThreadHeap& heap, const void* p) {
-  uint8_t kind = kind_of(heap, p);
+size_t heap_usable_size(const ThreadHeap& heap, void* p) {
+  unsigned c = 0;
+  uint8_t kind = kind_of(heap, p, &c);
   if (kind == kClean) return 0;
-  if (kind == kLarge) return size_t{page(heap, heap.pool->page_of(p)).pages} << kPageShift;
-  return kSizes[kind - 1u].size;
+  if (kind == kLarge) return large_size(heap, p);
+  return kSizes[c].size;
 }
 
 void heap_trim(ThreadHeap& heap) {
   heap_thread_end(heap);
-  for (unsigned c = 0; c < kClasses; ++c) drop_batches(*heap.pool, c);
+  for (unsigned arena = 0; arena < kArenas; ++arena) drop_batches(*heap.pool, arena);
+  discard_chunks(*heap.pool);
   Locked locked(*heap.pool, kPageLock);
   discard_dirty(*heap.pool, 0);
+  forget_loops(*heap.pool);
 }
 
 }  // namespace pastcone::heap

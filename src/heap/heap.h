@@ -12,22 +12,29 @@
 
 namespace pastcone::heap {
 
-/// Blocks of one class that a thread keeps.
+/// Blocks of one class that a thread keeps: a list,
 struct Cache {
   Block* list;
-  uint32_t count;  // in the list: less than a batch
-  uint32_t batch;
-  Block* full;  // one more batch, or none
-  char *fresh, *fresh_end;
+  uint32_t room;  // for more, until a batch is passed on
+};
+/// and what it is made longer from.
+struct Supply {
+  Block* full;              // whole batches
+  char *fresh, *fresh_end;  // memory to be cut into blocks
   bool fresh_is_zero;
 };
 
 struct ThreadHeap {
   uintptr_t base;
   size_t size;
+  const size_t* mapped;
   const uint8_t* kinds;
   Pool* pool;
+  unsigned arena;
+  bool has_arena;  // from its first block on
+  size_t kept;     // bytes of whole batches
   Cache caches[kClasses];
+  Supply supplies[kClasses];
 };
 
 /// The range must be free and its base a multiple of kPageSize; tables take 1/400 of it, and it is mapped as
@@ -42,50 +49,70 @@ void heap_thread_end(ThreadHeap& heap);
 /// replay.
 void heap_lock_all(Pool& pool);
 void heap_unlock_all(Pool& pool);
+/// Then, in the child: its thread is the only one.
+void heap_forked(ThreadHeap& heap);
 
 void* heap_calloc(ThreadHeap& heap, size_t count, size_t size);
 void* heap_realloc(ThreadHeap& heap, void* p, size_t size);
 /// The alignment is a power of two.
 void* heap_memalign(ThreadHeap& heap, size_t alignment, size_t size);
-size_t heap_usable_size(const ThreadHeap& heap, const void* p);
+size_t heap_usable_size(const ThreadHeap& heap, void* p);
 /// As much memory as possible back to the system.
 void heap_trim(ThreadHeap& heap);
 
 // Not to be called from outside.
 void* allocate_more(ThreadHeap& heap, unsigned c, bool* zero);
-void* allocate_large(ThreadHeap& heap, size_t size, size_t alignment);
 void pass_on(ThreadHeap& heap, unsigned c);
 void free_other(ThreadHeap& heap, void* p);
 void fail(const ThreadHeap& heap, const char* message);
+// Large blocks: large.cc.
+void* allocate_large(ThreadHeap& heap, size_t size, size_t alignment);
+void* realloc_large(ThreadHeap& heap, void* p, size_t size);
+void free_large(ThreadHeap& heap, void* p);
+void clear_large(ThreadHeap& heap, void* p, size_t size);
+size_t large_size(const ThreadHeap& heap, const void* p);
 
-inline void* heap_malloc(ThreadHeap& heap, size_t size) {
+/// A block if the thread has one at hand. Then heap_malloc would return the same; else it is to be called.
+inline void* heap_malloc_at_hand(ThreadHeap& heap, size_t size) {
   if (size > kSmallMax) [[unlikely]]
-    return allocate_large(heap, size, 1);
-  unsigned c = class_of(size);
-  Cache& cache = heap.caches[c];
+    return nullptr;
+  Cache& cache = heap.caches[class_of(size)];
   Block* block = cache.list;
-  if (!block) [[unlikely]]
-    return allocate_more(heap, c, nullptr);
-  cache.list = block->next;
-  --cache.count;
+  if (block) [[likely]] {
+    cache.list = block->next;
+    ++cache.room;
+  }
   return block;
 }
 
-inline void heap_free(ThreadHeap& heap, void* p) {
+inline void* heap_malloc(ThreadHeap& heap, size_t size) {
+  void* p = heap_malloc_at_hand(heap, size);
+  if (p) [[likely]]
+    return p;
+  return size > kSmallMax ? allocate_large(heap, size, 1) : allocate_more(heap, class_of(size), nullptr);
+}
+
+/// Frees small blocks; false, and nothing happens, if it may be something else.
+inline bool heap_free_small(ThreadHeap& heap, void* p) {
   uintptr_t offset = reinterpret_cast<uintptr_t>(p) - heap.base;
-  if (offset >= heap.size || offset % kAlignment) [[unlikely]]
-    return free_other(heap, p);
-  unsigned c = heap.kinds[offset >> kPageShift] - 1u;
-  if (c >= kClasses) [[unlikely]]
-    return free_other(heap, p);
-  Cache& cache = heap.caches[c];
+  // Large blocks begin where a page does: what stands before those is not ours.
+  if (offset >= *heap.mapped || offset % kPageSize == 0) [[unlikely]]
+    return false;
+  unsigned c = class_by(p, header_of(p));
   Block* block = static_cast<Block*>(p);
-  if (block == cache.list) [[unlikely]]
-    return fail(heap, "double free or corruption (fasttop)");
+  if (c >= kClasses || block == heap.caches[c].list) [[unlikely]]
+    return false;
+  Cache& cache = heap.caches[c];
   block->next = cache.list;
   cache.list = block;
-  if (++cache.count == cache.batch) [[unlikely]]
+  if (--cache.room == 0) [[unlikely]]
     pass_on(heap, c);
+  return true;
+}
+
+inline void heap_free(ThreadHeap& heap, void* p) {
+  if (!heap_free_small(heap, p)) [[unlikely]]
+    free_other(heap, p);
 }
 
 }  // namespace pastcone::heap

@@ -5,8 +5,10 @@
 namespace pastcone::heap {
 namespace {
 
-constexpr uint32_t kGrowth = 1024;      // pages that are mapped at once
-constexpr uint32_t kKeepAtLeast = 256;  // dirty pages that are never given back
+constexpr uint32_t kGrowth = 1024;       // pages that are mapped at once
+constexpr uint32_t kKeepAtLeast = 256;   // dirty pages that are never given back
+constexpr uint32_t kPeriod = 8192;       // pages that are freed before the others are looked at
+constexpr uint32_t kMostMissed = 16384;  // pages
 constexpr size_t kTableStep = 65536;
 constexpr int kTries = 8;
 
@@ -70,8 +72,8 @@ uint32_t find(const PagePool& p, uint32_t pages) {
   }
 }
 
-/// Free pages, without a run around them: joined with their neighbours.
-void join(PagePool& p, uint32_t first, uint32_t pages, uint32_t dirty) {
+/// Free pages, without a run around them: joined with their neighbours. Where the run begins.
+uint32_t join(PagePool& p, uint32_t first, uint32_t pages, uint32_t dirty) {
   if (p.pages[first - 1].state == Page::kFree) {
     uint32_t before = p.pages[first - 1].first;
     remove(p, before);
@@ -86,6 +88,7 @@ void join(PagePool& p, uint32_t first, uint32_t pages, uint32_t dirty) {
     dirty += p.pages[behind].dirty;
   }
   insert(p, first, pages, dirty);
+  return first;
 }
 
 /// Maps more pages at the top.
@@ -102,6 +105,7 @@ bool grow(Pool& pool, uint32_t pages) {
   if (!pool.platform.map(pool.platform.context, pool.address(p.top), size_t{more} << kPageShift))
     return false;
   p.top += more;
+  pool.mapped = size_t{p.top} << kPageShift;
   join(p, p.top - more, more, 0);
   return true;
 }
@@ -126,6 +130,50 @@ void discard_run(Pool& pool, uint32_t first) {
 
 uint32_t max(uint32_t a, uint32_t b) { return a > b ? a : b; }
 
+void note_taken(PagePool& p, uint32_t pages, uint32_t dirty) {
+  p.used += pages;
+  p.most_used = max(p.most_used, p.used);
+  p.dirty -= dirty;
+  p.taken += pages - dirty;
+  if (p.dirty < p.spare) p.spare = p.dirty;
+}
+
+/// Memory for two large blocks of who allocates them in a loop stays, as in glibc.
+uint32_t least_to_keep(const PagePool& p) { return max(kKeepAtLeast, (p.users + 1) * p.longest); }
+
+/// If what went back before was taken again, twice as much is kept from now on.
+uint32_t pages_to_keep(PagePool& p) {
+  uint32_t least = least_to_keep(p);
+  if (p.taken > p.given / 2) {
+    uint32_t most = max(kMostMissed, p.used / 2), twice = 2 * max(max(p.missed, p.given), least);
+    if (p.given) p.missed = max(p.missed, twice < most ? twice : most);
+    p.given = p.taken = 0;
+  } else if (p.given > 4 * p.missed) {
+    p.missed /= 2;
+  }
+  return max(least, p.missed);
+}
+
+/// After `run` became free or longer. A long one goes back to the system at once. Memory that is free amid
+/// what is used goes back if it was not needed while much else was freed, or if it is much more than was ever
+/// used.
+void look_at_dirty(Pool& pool, uint32_t run) {
+  PagePool& p = pool.pages;
+  uint32_t most = max(p.most_used / 4 * 5, p.most_used + least_to_keep(p));
+  bool is_long = p.pages[run].dirty > max(kKeepAtLeast, p.missed), is_much = p.used + p.dirty > most;
+  if (!is_long && !is_much && p.freed < max(kPeriod, p.used / 2)) return;
+  uint32_t kept = pages_to_keep(p), before = p.dirty;
+  if (p.pages[run].dirty > kept) discard_run(pool, run);
+  if (is_much) discard_dirty(pool, (most - p.used) / 4 * 3);
+  if (p.freed >= max(max(kPeriod, kept), p.used / 2)) {
+    uint32_t keep = max(kept, p.dirty - (p.spare < p.dirty ? p.spare : p.dirty));
+    if (p.dirty > keep) discard_dirty(pool, keep);
+    p.spare = p.dirty;
+    p.freed = 0;
+  }
+  p.given += before - p.dirty;
+}
+
 }  // namespace
 
 uint32_t take_run(Pool& pool, uint32_t pages, uint32_t alignment) {
@@ -149,8 +197,7 @@ uint32_t take_run(Pool& pool, uint32_t pages, uint32_t alignment) {
     insert(p, first + pages, end - first - pages, run.dirty - dirty_before - dirty_taken);
   mark_used(p, first, pages);
   p.pages[first].dirty = dirty_taken;
-  p.used += pages;
-  p.dirty -= dirty_taken;
+  note_taken(p, pages, dirty_taken);
   return first;
 }
 
@@ -159,12 +206,8 @@ void give_run(Pool& pool, uint32_t first, uint32_t pages) {
   uint32_t dirty = pool.kinds[first] == kDirty ? pages : 0;
   p.used -= pages;
   p.dirty += dirty;
-  if (dirty > p.largest_freed) p.largest_freed = dirty;
-  join(p, first, pages, dirty);
-  // As much as is in use; or twice a block that was freed, as in glibc: who frees and allocates it in a loop
-  // keeps its memory.
-  uint32_t keep = max(kKeepAtLeast, max(p.used, 2 * p.largest_freed));
-  if (p.dirty > keep) discard_dirty(pool, keep / 2);
+  p.freed += pages;
+  look_at_dirty(pool, join(p, first, pages, dirty));
 }
 
 bool extend_run(Pool& pool, uint32_t first, uint32_t pages) {
@@ -176,8 +219,7 @@ bool extend_run(Pool& pool, uint32_t first, uint32_t pages) {
   uint32_t dirty_taken = dirty_part(pool, run, behind, more);
   if (run.pages > more) insert(p, behind + more, run.pages - more, run.dirty - dirty_taken);
   mark_used(p, first, pages);
-  p.used += more;
-  p.dirty -= dirty_taken;
+  note_taken(p, more, dirty_taken);
   return true;
 }
 
@@ -185,6 +227,12 @@ void cut_run(Pool& pool, uint32_t first, uint32_t pages) {
   uint32_t rest = pool.pages.pages[first].pages - pages;
   mark_used(pool.pages, first, pages);
   give_run(pool, first + pages, rest);
+}
+
+void forget_loops(Pool& pool) {
+  PagePool& p = pool.pages;
+  p.given = p.missed = p.longest = p.unmapped = 0;
+  p.most_used = p.used;
 }
 
 void discard_dirty(Pool& pool, uint32_t keep) {

@@ -76,7 +76,11 @@ void end_thread(void*) {
 void begin_process() {
   if (!heap_init(pool, {nullptr, lock, unlock, map, discard, move, stop}, kBase, kSize)) abort();
   pthread_key_create(&key, end_thread);
-  pthread_atfork([] { heap_lock_all(pool); }, [] { heap_unlock_all(pool); }, [] { heap_unlock_all(pool); });
+  pthread_atfork([] { heap_lock_all(pool); }, [] { heap_unlock_all(pool); },
+                 [] {
+                   heap_unlock_all(pool);
+                   if (current) heap_forked(*current);
+                 });
 }
 
 __attribute__((noinline)) ThreadHeap& begin_thread() {
@@ -97,6 +101,8 @@ void* or_enomem(void* p) {
   return p;
 }
 
+__attribute__((noinline)) void* malloc_slowly(size_t size) { return or_enomem(heap_malloc(mine(), size)); }
+
 bool is_power_of_two(size_t n) { return n && !(n & (n - 1)); }
 
 }  // namespace
@@ -104,12 +110,15 @@ bool is_power_of_two(size_t n) { return n && !(n & (n - 1)); }
 #define EXPORT extern "C" __attribute__((visibility("default")))
 
 EXPORT void* malloc(size_t size) {
-  void* p = heap_malloc(mine(), size);
-  if (!p) [[unlikely]]
-    errno = ENOMEM;
-  return p;
+  void* p = current ? heap_malloc_at_hand(*current, size) : nullptr;
+  if (p) [[likely]]
+    return p;
+  return malloc_slowly(size);
 }
-EXPORT void free(void* p) { heap_free(mine(), p); }
+EXPORT void free(void* p) {
+  if (!current || !heap_free_small(*current, p)) [[unlikely]]
+    heap_free(mine(), p);
+}
 EXPORT void* calloc(size_t count, size_t size) { return or_enomem(heap_calloc(mine(), count, size)); }
 EXPORT void* realloc(void* p, size_t size) {
   void* moved = heap_realloc(mine(), p, size);

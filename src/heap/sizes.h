@@ -1,5 +1,6 @@
-// Size classes: steps of 16 bytes up to 256, then eight for every doubling, so that little is wasted. Blocks
-// of a class are cut from spans, runs of pages that hold nothing else.
+// Size classes: steps of 16 bytes up to 264, then eight for every doubling, so that little is wasted. A block
+// has a header of eight bytes, so its size is eight less than a multiple of 16; and a power of two fits into
+// a class with eight to spare.
 #pragma once
 
 #include <cstddef>
@@ -10,21 +11,37 @@ namespace pastcone::heap {
 inline constexpr unsigned kPageShift = 12;
 inline constexpr size_t kPageSize = size_t{1} << kPageShift;
 inline constexpr size_t kAlignment = 16;
-inline constexpr size_t kSmallMax = 32768;  // larger blocks are runs of pages of their own
+inline constexpr size_t kUnit = 16;         // what blocks and the free memory between them are measured in
+inline constexpr size_t kSmallMax = 32776;  // larger blocks are runs of pages of their own
 inline constexpr unsigned kClasses = 72;
 
-/// The class of a small size; 0 is treated as 1.
-constexpr unsigned class_of(size_t size) {
-  size_t last = size - (size != 0);
+constexpr unsigned compute_class(size_t size) {
+  size_t last = size < 9 ? 0 : size - 9;
   unsigned log = 63 - static_cast<unsigned>(__builtin_clzll(last | 128));
   return (log - 7) * 8 + static_cast<unsigned>(last >> (log - 3));
 }
 
+/// Classes by (size + 7) / 16: looking is faster than computing.
+struct ClassTable {
+  uint8_t of[(kSmallMax + 7) / 16 + 1];
+};
+
+constexpr ClassTable tabulate_classes() {
+  ClassTable table{};
+  for (size_t i = 1; i < sizeof table.of; ++i) table.of[i] = static_cast<uint8_t>(compute_class(i * 16 + 8));
+  return table;
+}
+
+inline constexpr ClassTable kClassTable = tabulate_classes();
+
+/// The class of a small size.
+constexpr unsigned class_of(size_t size) { return kClassTable.of[(size + 7) / 16]; }
+
 struct SizeClass {
-  uint32_t size;
-  uint32_t batch;  // blocks that change hands at once: about a page
-  uint32_t pages;  // of a span
-  uint32_t blocks;
+  uint32_t size;   // what the program may use
+  uint32_t units;  // with the header
+  uint32_t batch;  // blocks that change hands at once: about half a page
+  uint32_t most;   // that a thread has in a list
 };
 
 struct SizeClasses {
@@ -33,14 +50,10 @@ struct SizeClasses {
 };
 
 constexpr SizeClass describe_class(unsigned c) {
-  uint32_t size = c < 8 ? (c + 1) * 16 : (c % 8 + 9) << (c / 8 + 3);
-  uint32_t batch = 4096 / size;
-  batch = batch < 1 ? 1 : batch > 32 ? 32 : batch;
-  // Spans are small, so that a few blocks that stay do not keep much memory; but at most 1/16 may be left
-  // over at the end.
-  uint32_t span = kPageSize, least = size < kPageSize ? 4 : 1;
-  while (span / size < least || span % size > span / 16) span += kPageSize;
-  return {size, batch, span >> kPageShift, span / size};
+  uint32_t size = (c < 8 ? (c + 1) * 16 : (c % 8 + 9) << (c / 8 + 3)) + 16;
+  uint32_t batch = 2048 / size;
+  batch = batch < 1 ? 1 : batch;
+  return {size - 8, static_cast<uint32_t>(size / kUnit), batch, batch < 4 ? batch : 2 * batch};
 }
 
 constexpr SizeClasses describe_classes() {

@@ -14,7 +14,10 @@ constexpr int kNoMemory = 12;
 
 void* or_error(void* p) { return p ? p : without_memory(); }
 
-[[gnu::noinline]] void free_elsewhere(void* p) {
+// What is rare is called last, so that what is frequent needs no frame.
+[[gnu::noinline]] void* malloc_slowly(size_t size) { return or_error(heap::heap_malloc(current_heap(), size)); }
+
+[[gnu::noinline]] void free_other(void* p) {
   if (is_of_threads(p)) threads_free(p);
   else if (p) heap::heap_free(current_heap(), p);
 }
@@ -46,16 +49,15 @@ Info<Word> info() {
 extern "C" {
 
 void* hook_malloc(size_t size) {
-  void* p = heap::heap_malloc(current_heap(), size);
-  if (!p) [[unlikely]]
-    return without_memory();
-  return p;
+  void* p = heap::heap_malloc_at_hand(current_heap(), size);
+  if (p) [[likely]]
+    return p;
+  return malloc_slowly(size);
 }
 
 void hook_free(void* p) {
-  if (!is_of_heap(p)) [[unlikely]]
-    return free_elsewhere(p);
-  heap::heap_free(current_heap(), p);
+  if (!heap::heap_free_small(current_heap(), p)) [[unlikely]]
+    free_other(p);
 }
 
 void* hook_calloc(size_t count, size_t size) {

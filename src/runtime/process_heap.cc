@@ -163,6 +163,7 @@ void inherit_heap(Thread& t) {
   t.heap_owner = &t;
   for (HeapLock& l : locks) l = {};
   threads_lock = {};
+  heap::heap_forked(t.own_heap);
 }
 
 void share_heap(Thread& child, Thread& parent) {

@@ -33,7 +33,6 @@ inline heap::ThreadHeap& current_heap() {
   return *heap;
 }
 
-inline bool is_of_heap(const void* p) { return (u64)p - kHeapBase < kHeapSize; }
 inline bool is_of_threads(const void* p) { return (u64)p - kThreadsHeapBase < kThreadsHeapSize; }
 void* threads_calloc(size_t count, size_t size);
 void* threads_realloc(void* p, size_t size);
