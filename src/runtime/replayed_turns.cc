@@ -32,7 +32,7 @@ void take_if_next(Thread& t, Op op) {
     u64 number = t.log.read_varint();
     if (number) take_turn_number(t, group, number);
     if (op == Op::kTurn) t.has_number = true;
-    else if (t.log.at_end()) end_of_log(t);  // it gave the turn up, and never got it again
+    else if (!number && t.log.at_end()) end_of_log(t);  // it gave the turn up, and never got it again
   }
 }
 
