@@ -159,8 +159,10 @@ void give_up_turn(Thread& t) {
 namespace {
 constexpr u32 kMostLost = 2;
 
+/// Said also if nobody had it in between: else this thread would not have run since it gave it up.
 void take_back_turn(Thread& t) {
-  if (get_turn(t)) write_turn(t, group_of(t).number, true);
+  if (!get_turn(t) && !t.log.off) ++group_of(t).number;
+  write_turn(t, group_of(t).number, true);
 }
 
 /// Until a thread that was starved has the turn.
