@@ -27,12 +27,36 @@ Status check_ports(const Execution& execution) {
   return {};
 }
 
+/// By thread already.
+Status add_between(const Execution& execution, Graph& graph) {
+  std::vector<uint32_t> first(graph.threads.size() + 1, 0), items, points, since;
+  Node last;
+  for (const BetweenInput& each : execution.between) {
+    bool there = each.at.thread < execution.threads.size() && each.at.event != 0 &&
+                 each.at.event <= execution.threads[each.at.thread].events;
+    bool rises =
+        each.at > last && (each.at.thread != last.thread || items.empty() || each.point > points.back());
+    if (!there || !rises || each.since > each.at.event) return fail("steps between events are not in order");
+    items.push_back(each.at.event);
+    points.push_back(each.point);
+    since.push_back(each.since);
+    ++first[each.at.thread + 1];
+    last = each.at;
+  }
+  for (size_t i = 1; i < first.size(); ++i) first[i] += first[i - 1];
+  graph.between = {std::move(first), std::move(items)};
+  graph.points = std::move(points);
+  graph.since = std::move(since);
+  return {};
+}
+
 }  // namespace
 
 Result<Graph> build(Execution&& execution, const BuildOptions& options) {
   Graph graph;
   TRY_STATUS(add_threads(execution, graph));
   TRY_STATUS(check_ports(execution));
+  TRY_STATUS(add_between(execution, graph));
   TRY_STATUS(add_transfers(execution, graph));
   EdgeList list(graph.threads, options.kinds);
   TRY_STATUS(add_edges(execution, graph, list));

@@ -17,15 +17,21 @@ Demand::Demand(const Graph& graph, std::span<const Node> targets, Order order)
 }
 
 bool Demand::is_met(uint32_t group) {
-  bool met = true;
+  bool met = true, ahead = false;
+  uint32_t& left = ahead_[graph_.groups[group].thread];
   for (uint32_t edge = graph_.groups[group].first_edge; edge < graph_.groups[group + 1].first_edge; ++edge) {
     Node from = graph_.edges[edge].from;
     if ((kinds_of(graph_.kind(edge)) & kinds_) == 0 || done_[from.thread] >= from.event) continue;
+    if (horizons_[from.thread] >= from.event && left > 0) {
+      ahead = true;
+      continue;
+    }
     met = false;
     if (wanted_[from.thread] >= from.event) continue;
     wanted_[from.thread] = from.event;
     asked_ = true;
   }
+  if (met && ahead) --left;
   return met;
 }
 
@@ -35,14 +41,17 @@ bool Demand::look_at(uint32_t thread) {
   while (next < end && graph_.groups[next].event <= wanted_[thread] && is_met(next)) ++next;
   uint32_t limit = wanted_[thread];
   if (next < end) limit = std::min(limit, graph_.groups[next].event - 1);
-  horizons_[thread] = std::max(horizons_[thread], limit);
+  bool further = limit > horizons_[thread];
+  if (further) horizons_[thread] = limit;
   bool hub = thread >= graph_.real_threads;  // nobody runs there
   return (hub && std::exchange(done_[thread], horizons_[thread]) != horizons_[thread]) ||
-         std::exchange(asked_, false);
+         std::exchange(asked_, false) || further;
 }
 
 bool Demand::advance(std::span<const uint32_t> done) {
+  constexpr uint32_t kAhead = 64;
   Cut before = horizons_;
+  ahead_.assign(graph_.thread_count(), kAhead);
   std::ranges::copy(done, done_.begin());
   for (bool again = true; std::exchange(again, false);) {
     for (uint32_t thread = 0; thread < graph_.thread_count(); ++thread) again = look_at(thread) || again;

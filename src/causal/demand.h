@@ -1,6 +1,7 @@
 // The way to an event by demand: nothing is known before but where the edges come from. A thread that is
-// asked to come to an event stops before each one on its way that needs others, and these are asked to come
-// that far first. All stand in the end where past_cone() says.
+// asked to come to an event stops before those on its way that need others, and these are asked to come that
+// far first; it goes past some of them at once if the others are on their way already, for it will wait for
+// them by itself. All stand in the end where past_cone() says.
 #pragma once
 
 #include <cstdint>
@@ -24,6 +25,7 @@ class Demand {
   const Cut& horizons() const { return horizons_; }
 
  private:
+  /// Whether its sources are done, or will be.
   bool is_met(uint32_t group);
   /// True: a hub has gone on, or somebody was asked for more.
   bool look_at(uint32_t thread);
@@ -32,6 +34,8 @@ class Demand {
   Kinds kinds_;
   Cut wanted_, horizons_, done_;
   std::vector<uint32_t> next_;  ///< of each thread, the first group whose needs are not met
+  std::vector<uint32_t>
+      ahead_;  ///< how many of them it may still go past while their needs are only on the way
   bool asked_ = false;
 };
 

@@ -20,10 +20,11 @@ constexpr char kMagic[8] = {'P', 'C', 'G', 'R', 'A', 'P', 'H', '\0'};
 struct FlatCounts {
   uint32_t threads, real_threads, groups, edges;
   uint32_t channels, sends, receives;
-  uint32_t objects, accesses, ports, arrivals, takings;
+  uint32_t objects, accesses, ports, arrivals, takings, between;
   uint32_t lost;
   uint32_t causal_spacing, enforced_spacing;
   uint32_t hand_overs;  ///< whether there are any
+  uint32_t reserved;
 };
 
 struct FlatHeader {
@@ -81,22 +82,15 @@ class Reader {
 
 FlatCounts counts_of(const Graph& graph) {
   auto count = [](const auto& column) { return static_cast<uint32_t>(column.size()); };
-  return {graph.thread_count(),
-          graph.real_threads,
-          count(graph.groups),
-          count(graph.edges),
-          count(graph.channels),
-          count(graph.sends),
-          count(graph.receives),
-          graph.objects,
-          count(graph.accesses),
-          count(graph.ports),
-          count(graph.arrivals),
-          count(graph.takings),
-          graph.lost,
-          graph.causal.spacing,
-          graph.enforced.spacing,
-          !graph.enforced.first.empty()};
+  return {graph.thread_count(),          graph.real_threads,
+          count(graph.groups),           count(graph.edges),
+          count(graph.channels),         count(graph.sends),
+          count(graph.receives),         graph.objects,
+          count(graph.accesses),         count(graph.ports),
+          count(graph.arrivals),         count(graph.takings),
+          count(graph.points),           graph.lost,
+          graph.causal.spacing,          graph.enforced.spacing,
+          !graph.enforced.first.empty(), 0};
 }
 
 std::vector<uint32_t> first_anchors(const FlatLists& lists, uint32_t spacing) {
@@ -119,6 +113,9 @@ Status read_lists(const FlatCounts& counts, Reader& reader, FlatLists& lists) {
   TRY_STATUS(reader.resize(lists.ports, counts.ports, FlatList::kPorts));
   TRY_STATUS(reader.resize(lists.arrivals, counts.arrivals, FlatList::kArrivals));
   TRY_STATUS(reader.resize(lists.takings, counts.takings, FlatList::kTakings));
+  TRY_STATUS(reader.resize(lists.between.first, uint64_t{counts.threads} + 1, FlatList::kBetween));
+  for (auto* list : {&lists.between.items, &lists.points, &lists.since})
+    TRY_STATUS(reader.resize(*list, counts.between, FlatList::kBetween));
   if (counts.causal_spacing == 0 || counts.enforced_spacing == 0 || counts.groups == 0)
     return fail("the graph is damaged");
   uint64_t threads = counts.threads, groups = counts.groups;
@@ -230,6 +227,9 @@ Result<Graph> open_flat(ByteView bytes, ByteView key) {
   graph.ports = std::move(lists.ports);
   graph.arrivals = std::move(lists.arrivals);
   graph.takings = std::move(lists.takings);
+  graph.between = {std::move(lists.between.first), std::move(lists.between.items)};
+  graph.points = std::move(lists.points);
+  graph.since = std::move(lists.since);
   graph.first_group = std::move(lists.first_group);
   graph.kinds = std::move(lists.kinds);
   TRY_STATUS(index_transfers(graph));

@@ -18,6 +18,7 @@ class Checker {
     if (!vectors(lists_.causal.vectors) || !vectors(lists_.enforced.vectors)) return wrong("anchors");
     if (!transfers(lists_.sends) || !transfers(lists_.receives)) return wrong("messages");
     if (!ports()) return wrong("ports");
+    if (!between()) return wrong("steps between events");
     return {};
   }
 
@@ -105,6 +106,19 @@ class Checker {
            std::ranges::all_of(lists_.takings, [&](const TakingInput& each) {
              return each.arrival < lists_.arrivals.size() && real(each.at);
            });
+  }
+
+  bool between() const {
+    const auto& [first, items] = lists_.between;
+    if (first.front() != 0 || first.back() != items.size() || !std::ranges::is_sorted(first)) return false;
+    for (uint32_t thread = 0; thread < lists_.threads.size(); ++thread) {
+      for (uint32_t i = first[thread]; i < first[thread + 1]; ++i) {
+        if (!there({thread, items[i]}) || lists_.since[i] > items[i]) return false;
+        if (i == first[thread]) continue;
+        if (items[i] <= items[i - 1] || lists_.points[i] <= lists_.points[i - 1]) return false;
+      }
+    }
+    return true;
   }
 
   const FlatLists& lists_;

@@ -34,6 +34,7 @@ enum class FlatList : uint32_t {
   kPorts,
   kArrivals,
   kTakings,
+  kBetween,
   kCount,
 };
 inline constexpr uint32_t kFlatLists = static_cast<uint32_t>(FlatList::kCount);
@@ -56,6 +57,10 @@ struct FlatLists {
   std::vector<PortInput> ports;
   std::vector<ArrivalInput> arrivals;
   std::vector<TakingInput> takings;
+  struct {
+    std::vector<uint32_t> first, items;
+  } between;
+  std::vector<uint32_t> points, since;
 };
 
 /// Of each thread the last event that was mentioned: the next one is not far.
@@ -180,6 +185,23 @@ void code_ports(Coder& coder, auto& lists) {
   }
 }
 
+template <typename Coder>
+void code_between(Coder& coder, auto& lists) {
+  uint32_t last = 0;
+  for (auto& each : lists.between.first) {
+    coder.number(FlatList::kBetween, each, last);
+    last = each;
+  }
+  uint32_t item = 0, point = 0;
+  for (size_t i = 0; i < lists.between.items.size(); ++i) {
+    coder.number(FlatList::kBetween, lists.between.items[i], item);
+    coder.number(FlatList::kBetween, lists.points[i], point);
+    coder.plain(FlatList::kBetween, lists.since[i]);
+    item = lists.between.items[i];
+    point = lists.points[i];
+  }
+}
+
 /// All but threads and groups.
 template <typename Coder>
 void code_rest(Coder& coder, auto& lists) {
@@ -196,6 +218,7 @@ void code_rest(Coder& coder, auto& lists) {
   code_transfers(coder, FlatList::kReceives, FlatList::kReceiveThreads, FlatList::kReceiveEvents,
                  lists.receives, threads);
   code_ports(coder, lists);
+  code_between(coder, lists);
 }
 
 /// Whether every number in the lists leads somewhere, and everything that has to be in order is. What follows

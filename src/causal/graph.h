@@ -165,6 +165,10 @@ struct Graph {
   Lanes send_lanes, receive_lanes;
   ByThread sends_by_thread, receives_by_thread;  ///< places in sends and receives, by event
 
+  ByThread between;         ///< steps that are no events, by thread
+  Column<uint32_t> points;  ///< of each of these, as BetweenInput has it
+  Column<uint32_t> since;   ///< the same
+
   uint32_t objects = 0;
   Column<AccessInput> accesses;
   Column<PortInput> ports;

@@ -1,6 +1,6 @@
 // Accesses of an object that were ordered by nothing but luck: that the one came first is known only because
-// it did. With the edges from that release to this access taken away, no other chain leads from one to the
-// other; in another run they may come the other way round.
+// it did. With the edges from its release to the other access taken away, no other chain leads from where it
+// began to there; in another run they may come the other way round.
 #pragma once
 
 #include <cstdint>

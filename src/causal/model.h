@@ -4,8 +4,8 @@
 //
 // Threads are numbered from 0 in the order of Execution::threads; events count from 1 in each thread, and 0
 // stands before the first. What is not in the recording (a stream that was cut off) may be referred to: such
-// an edge is left out and counted. Lock operations that are no events need a number if edges begin or end at
-// them: see steps.h.
+// an edge is left out and counted. What happens between events, as lock operations do, has a number among
+// them if edges begin or end there: everywhere in the graph "event" is then a step.
 #pragma once
 
 #include <compare>
@@ -132,9 +132,18 @@ struct TakingInput {
   uint32_t any_lane = 1;
 };
 
+/// A step of a thread that is none of its events: a point of its locks that edges begin or end at.
+struct BetweenInput {
+  Node at;
+  uint32_t point = 0;  ///< the caller's own: ascending in each thread
+  uint32_t since =
+      0;  ///< an object is given back: the thread has had it since this step, or shortly before; else 0
+};
+
 struct Execution {
-  std::vector<ThreadInput> threads;  ///< by id
-  std::vector<EdgeInput> edges;      ///< those that do not follow from what is below
+  std::vector<ThreadInput> threads;   ///< by id
+  std::vector<EdgeInput> edges;       ///< those that do not follow from what is below
+  std::vector<BetweenInput> between;  ///< by thread and step
   std::vector<ChannelInput> channels;
   std::vector<Transfer> sends, receives;
   uint32_t objects = 0;

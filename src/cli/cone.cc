@@ -59,7 +59,7 @@ Status show_future(const Asked& asked, const Where& where, Node event, const Opt
     EventId first = event_of(graph, step);
     json["threads"].push_back({{"thread", to_string(first.thread())},
                                {"event", to_string(first)},
-                               {"entering", graph::is_entering(step.event)},
+                               {"entering", graph::is_entering(graph, step)},
                                {"first", notes[first].json},
                                {"location", where.json(first)}});
   }

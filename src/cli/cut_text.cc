@@ -59,6 +59,7 @@ Status put_cut(const Asked& asked, const Where& where, const causal::Cut& cut, J
                                {"event", begun ? Json(to_string(place.last)) : Json()},
                                {"entering", place.entered},
                                {"ended", place.ended},
+                               {"point", place.point != 0 ? Json(place.point) : Json()},
                                {"last", notes[place.last].json},
                                {"location", where.json(place.last)}});
   }

@@ -25,7 +25,18 @@ graph::Facts find_facts(const Recording& recording, bool with_places) {
   if (!found) return facts;
   for (const auto& [thread, entry] : found->facts) {
     facts.list.push_back({thread, entry.event, static_cast<graph::FactKind>(entry.kind), entry.key,
-                          entry.number, entry.caller});
+                          entry.number, entry.caller, entry.step, entry.point});
+  }
+  for (const replay::ObjectHistory& object : found->objects) {
+    graph::Object& into = facts.objects.emplace_back(graph::Object{object.kind, object.shared, {}});
+    for (const replay::Access& access : object.accesses) {
+      ThreadId releaser = access.released_by == ThreadId() ? access.thread : access.released_by;
+      into.uses.push_back({{access.thread, access.at.step, access.at.number},
+                           {releaser, access.until.step, access.until.number},
+                           access.write,
+                           access.gives,
+                           access.writes});
+    }
   }
   return facts;
 }

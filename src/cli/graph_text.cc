@@ -26,6 +26,12 @@ std::optional<uint64_t> channel_of(const Graph& graph, const Arrow& arrow) {
   return {};
 }
 
+/// Which `show obj` shows by this number.
+bool is_of_object(const Arrow& arrow) {
+  bool kind = arrow.kind == EdgeKind::kObject || arrow.kind == EdgeKind::kBarrier;
+  return kind && arrow.label != causal::kNone;
+}
+
 Json channel_json(const Graph& graph, const Arrow& arrow) {
   auto channel = channel_of(graph, arrow);
   return channel ? Json(*channel) : Json();
@@ -53,14 +59,17 @@ Result<std::vector<Node>> find_cut(const Graph& graph, const std::vector<EventId
 }
 
 EventId event_of(const Graph& graph, Node node) {
-  return {graph.thread_id(node.thread), graph::event_at(node.event + 1)};
+  return {graph.thread_id(node.thread), graph::event_of_step(graph, node)};
 }
 
 Place place_of(const Graph& graph, Node node) {
   const causal::Thread& thread = graph.threads[node.thread];
-  bool entered = graph::is_entering(node.event);
+  bool entered = graph::is_entering(graph, node);
   bool ended = !entered && node.event == thread.events && (thread.flags & causal::Thread::kEnded) != 0;
-  return {{graph.thread_id(node.thread), graph::event_at(node.event)}, entered, ended};
+  return {{graph.thread_id(node.thread), graph::event_at(graph, node)},
+          entered,
+          ended,
+          graph::point_at(graph, node)};
 }
 
 std::string place_text(const Place& place) {
@@ -68,11 +77,13 @@ std::string place_text(const Place& place) {
       place.last.index() == 0 ? fmt::format("{} has not begun", place.last.thread()) : to_string(place.last);
   if (place.ended) return text + ", its end";
   if (place.entered) text += fmt::format(", on its way into event {}", place.last.index() + 1);
+  if (place.point != 0) text += fmt::format(", up to point {} of its locks", place.point);
   return text;
 }
 
 std::string step_text(const Graph& graph, Node node) {
-  return fmt::format("{}{}", graph::is_entering(node.event) ? "into " : "", event_of(graph, node));
+  bool entering = graph::is_entering(graph, node), after = graph::point_at(graph, node) != 0;
+  return fmt::format("{}{}", entering ? "into " : after ? "after " : "", event_of(graph, node));
 }
 
 std::string why_text(const Graph& graph, const Arrow& arrow) {
@@ -80,9 +91,7 @@ std::string why_text(const Graph& graph, const Arrow& arrow) {
   if (auto channel = channel_of(graph, arrow)) return fmt::format("{}, channel {}", text, *channel);
   bool labelled = arrow.label != causal::kNone;
   if (labelled && arrow.kind == EdgeKind::kHandOver) text += fmt::format(" of the turn of p{}", arrow.label);
-  if (labelled && (arrow.kind == EdgeKind::kObject || arrow.kind == EdgeKind::kBarrier)) {
-    text += fmt::format(" {}", arrow.label + 1);
-  }
+  if (is_of_object(arrow)) text += fmt::format(" {}", arrow.label + 1);
   return text;
 }
 
@@ -93,11 +102,12 @@ std::string arrow_text(const Graph& graph, const Arrow& arrow) {
 
 Json arrow_json(const Graph& graph, const Arrow& arrow) {
   return {{"from", to_string(event_of(graph, arrow.from))},
-          {"from_entering", graph::is_entering(arrow.from.event)},
+          {"from_entering", graph::is_entering(graph, arrow.from)},
           {"to", to_string(event_of(graph, arrow.to))},
-          {"to_entering", graph::is_entering(arrow.to.event)},
+          {"to_entering", graph::is_entering(graph, arrow.to)},
           {"kind", to_string(arrow.kind)},
-          {"channel", channel_json(graph, arrow)}};
+          {"channel", channel_json(graph, arrow)},
+          {"object", is_of_object(arrow) ? Json(arrow.label + 1) : Json()}};
 }
 
 void print_transit(const Graph& graph, const std::vector<Piece>& pieces) {

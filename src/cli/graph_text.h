@@ -29,12 +29,14 @@ struct Place {
   EventId last;          ///< that it has done; 0: none
   bool entered = false;  ///< and is in the next one, as far as that goes without the others
   bool ended = false;
+  uint64_t point = 0;  ///< of its locks that it has come to since; 0: none
 };
 Place place_of(const causal::Graph& graph, causal::Node node);
-/// "p1:17", "p2:9, on its way into event 10", "p3 has not begun", "p1:80, its end".
+/// "p1:17", "p2:9, on its way into event 10", "p2.2:9, up to point 12 of its locks", "p3 has not begun",
+/// "p1:80, its end".
 std::string place_text(const Place& place);
 
-/// "p1:17", or "into p1:18".
+/// "p1:17", "into p1:18", or "after p1:17": with a lock.
 std::string step_text(const causal::Graph& graph, causal::Node node);
 /// "message, channel 12", "turn of p3" …
 std::string why_text(const causal::Graph& graph, const causal::Arrow& arrow);

@@ -24,9 +24,9 @@ struct Answer {
 
 Answer compare(const causal::Graph& graph, Node a, Node b, causal::Order order) {
   if (a == b) return {"same", {}};
-  if (auto chain = causal::witness_path(graph, cause(a, order), b, order))
+  if (auto chain = causal::witness_path(graph, cause(graph, a, order), b, order))
     return {"before", *std::move(chain)};
-  if (auto chain = causal::witness_path(graph, cause(b, order), a, order))
+  if (auto chain = causal::witness_path(graph, cause(graph, b, order), a, order))
     return {"after", *std::move(chain)};
   return {};
 }

@@ -29,10 +29,10 @@ struct Length {
   std::set<uint32_t> threads;
 };
 
-Length length_of(const std::vector<Arrow>& chain, Node a, Node b) {
+Length length_of(const causal::Graph& graph, const std::vector<Arrow>& chain, Node a, Node b) {
   Length length;
   auto add = [&](Node from, Node to) {
-    length.events += graph::event_at(to.event) - graph::event_at(from.event - 1);
+    length.events += graph::event_at(graph, to) - (graph::plain_step(graph, from) - 1) / 2;
     length.threads.insert(from.thread);
   };
   Node from = a;
@@ -49,14 +49,14 @@ Status print(const Asked& asked, const Where& where, Node a, Node b, const Optio
   const causal::Graph& graph = asked.graph();
   EventId from = event_of(graph, a), to = event_of(graph, b);
   if (!chain) {
-    bool reverse = causal::happened_before(graph, cause(b, options.order()), a, options.order());
+    bool reverse = causal::happened_before(graph, cause(graph, b, options.order()), a, options.order());
     fmt::print("there is no chain from {} to {}: {}\n", from, to,
                a == b    ? "they are the same event"
                : reverse ? fmt::format("it is the other way round, try `pastcone path {} {}`", to, from)
                          : "they are concurrent");
     return {};
   }
-  Length length = length_of(*chain, a, b);
+  Length length = length_of(graph, *chain, a, b);
   fmt::print("{} from {} to {}, in {}, by {}\n", plural(length.events, "event", "events"), from, to,
              plural(length.threads.size(), "thread", "threads"), plural(chain->size(), "arrow", "arrows"));
   return print_chain(asked, where, *chain);
@@ -69,7 +69,7 @@ Result<int> show(const Options& options) {
   Node a = TRY(find_event(graph, first)), b = TRY(find_event(graph, second));
   std::optional<std::vector<Arrow>> chain;
   if (a != b) {
-    auto found = causal::longest_chain(graph, cause(a, options.order()), b, options.order());
+    auto found = causal::longest_chain(graph, cause(graph, a, options.order()), b, options.order());
     if (found) chain = found->arrows(graph);
   }
   Where where = Where::known(asked.recording, options.where);
@@ -78,7 +78,7 @@ Result<int> show(const Options& options) {
     return 0;
   }
   Json json{{"a", to_string(first)}, {"b", to_string(second)}, {"order", to_string(options.order())}};
-  json["events"] = chain ? Json(length_of(*chain, a, b).events) : Json();
+  json["events"] = chain ? Json(length_of(graph, *chain, a, b).events) : Json();
   json["chain"] = chain ? chain_json(graph, where, *chain) : Json();
   fmt::print("{}\n", dump_json(json, 2));
   return 0;

@@ -1,4 +1,4 @@
-// pastcone races: the receives that could have taken another message.
+// pastcone races: the receives that could have taken another message; --locks: see luck.h.
 #include "pastcone/causal/races.h"
 
 #include <algorithm>
@@ -13,6 +13,7 @@
 #include "pastcone/cli/event_text.h"
 #include "pastcone/cli/graph_question.h"
 #include "pastcone/cli/graph_text.h"
+#include "pastcone/cli/luck.h"
 #include "pastcone/cli/program.h"
 #include "pastcone/cli/text.h"
 #include "pastcone/graph/ports.h"
@@ -30,6 +31,7 @@ using Json = nlohmann::ordered_json;
 
 struct Options : GraphOptions {
   bool all = false;
+  bool locks = false;
 };
 
 /// Receives at the same place in the source; where that is not known, by the same call of the same program
@@ -180,7 +182,11 @@ class Text {
 };
 
 Result<int> show(const Options& options) {
-  Asked asked = TRY(Asked::open(options.rec, true));
+  Asked asked = TRY(Asked::open(options.rec, !options.locks));
+  if (options.locks) {
+    TRY_STATUS(show_luck(asked, options.all, options.json));
+    return 0;
+  }
   Races races = Races::find(asked.graph());
   Where where = races.receives().empty() ? Where() : Where::find(asked.recording);
   std::vector<Group> groups = TRY(group(asked, races, where));
@@ -214,6 +220,8 @@ void add_races(Program& program) {
   add_rec(races, *options);
   races.add_flag("--all", options->all,
                  "every receive and every message that raced for it, not the first few");
+  races.add_flag("--locks", options->locks,
+                 "instead, the uses of locks and objects that were ordered by nothing but luck");
   add_json(races, *options);
 }
 

@@ -9,6 +9,7 @@
 #include "pastcone/cli/graph_text.h"
 #include "pastcone/cli/print_error.h"
 #include "pastcone/graph/open_graph.h"
+#include "pastcone/graph/steps.h"
 #include "pastcone/replay/director.h"
 
 namespace pastcone::cli {
@@ -21,13 +22,20 @@ using causal::Order;
 void print_standing(const std::vector<replay::Standing>& all) {
   for (const replay::Standing& where : all) {
     std::string now = where.ended ? "" : fmt::format("  (now thread {})", where.thread);
-    fmt::print("{}{}\n", place_text({where.last, where.entered, where.ended}), now);
+    fmt::print("{}{}\n", place_text({where.last, where.entered, where.ended, where.point}), now);
   }
 }
 
-replay::Horizons horizons_of(const Graph& graph, const causal::Cut& cut) {
+replay::Horizons horizons_of(const Recording& recording, const Graph& graph, const causal::Cut& cut) {
   replay::Horizons horizons;
-  for (uint32_t index = 0; index < graph.real_threads; ++index) horizons[graph.thread_id(index)] = cut[index];
+  for (uint32_t index = 0; index < graph.real_threads; ++index) {
+    Node last{index, cut[index]};
+    // In parallel mode a thread may do something on its way out that others wait for.
+    bool to_its_end = recording.manifest().parallel && cut[index] == graph.threads[index].events;
+    horizons[graph.thread_id(index)] =
+        to_its_end ? replay::kNoHorizon
+                   : replay::Horizon{graph::plain_step(graph, last), graph::point_at(graph, last)};
+  }
   return horizons;
 }
 
@@ -35,22 +43,35 @@ causal::Cut steps_of(const Graph& graph, const std::vector<replay::Standing>& al
   causal::Cut steps(graph.real_threads);
   for (const replay::Standing& where : all) {
     auto thread = graph.find(where.last.thread());
-    if (thread)
-      steps[*thread] = static_cast<uint32_t>(std::min<uint64_t>(where.steps, graph.threads[*thread].events));
+    if (!thread) continue;
+    uint32_t last = graph.threads[*thread].events;
+    auto plain =
+        static_cast<uint32_t>(std::min<uint64_t>(where.steps, graph::plain_step(graph, {*thread, last})));
+    steps[*thread] =
+        where.steps == UINT64_MAX ? last : graph::find_step(graph, *thread, plain, where.points).event;
   }
   return steps;
+}
+
+/// In parallel mode a thread that has stopped may have something that has no order in the recording.
+std::string what_went_wrong(const Recording& recording, const replay::Divergence& divergence) {
+  if (!recording.manifest().parallel || divergence.cause != stage::Cause::kWait) return to_string(divergence);
+  return fmt::format(
+      "cannot stop there: {} needs more of another thread than the recording says ({}): a lock inside a "
+      "library, OpenMP or an atomic variable; try a later event, or record without --threads=parallel",
+      divergence.event, divergence.what);
 }
 
 }  // namespace
 
 Result<int> replay_to(const Recording& recording, const ReplayTo& options) {
-  if (recording.manifest().parallel) {
+  graph::OpenedGraph opened = TRY(open_whole_graph(recording));
+  if (recording.manifest().parallel && !opened.whole) {
     return fail(
-        "cannot replay to an event of {}: the order of its locks is not in the graph yet; record without "
+        "cannot replay to an event of {}: the order of its locks is not known; record without "
         "--threads=parallel",
         recording.directory().native());
   }
-  graph::OpenedGraph opened = TRY(open_whole_graph(recording));
   const Graph& graph = opened.graph;
   std::vector<EventId> events;
   for (const std::string& text : options.events) events.push_back(TRY(EventId::parse(text)));
@@ -64,13 +85,13 @@ Result<int> replay_to(const Recording& recording, const ReplayTo& options) {
   causal::Demand demand(graph, targets, Order::kEnforced);
   if (options.demand) {
     demand.advance(causal::Cut(graph.real_threads));
-    how.horizons = horizons_of(graph, demand.horizons());
+    how.horizons = horizons_of(recording, graph, demand.horizons());
     how.further = [&](const std::vector<replay::Standing>& all) -> replay::Horizons {
       if (!demand.advance(steps_of(graph, all))) return {};
-      return horizons_of(graph, demand.horizons());
+      return horizons_of(recording, graph, demand.horizons());
     };
   } else {
-    how.horizons = horizons_of(graph, there.cut);
+    how.horizons = horizons_of(recording, graph, there.cut);
   }
   how.on_remark = [](const std::string& remark) { print_error(remark); };
   how.on_arrival = [&](const std::vector<replay::Standing>& all) {
@@ -80,7 +101,8 @@ Result<int> replay_to(const Recording& recording, const ReplayTo& options) {
     std::fflush(stdout);
   };
   replay::ReplayOutcome outcome = TRY(replay::replay(recording, how));
-  for (const replay::Divergence& divergence : outcome.divergences) print_error(to_string(divergence));
+  for (const replay::Divergence& divergence : outcome.divergences)
+    print_error(what_went_wrong(recording, divergence));
   if (outcome.interrupted) return 128 + SIGINT;
   return outcome.exact() ? 0 : 1;
 }

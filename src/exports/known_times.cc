@@ -49,7 +49,7 @@ Result<std::vector<KnownTime>> known_times(const Recording& recording, const cau
     std::optional<int64_t> last;
     while (auto item = TRY(reader.next())) {
       if (!item->is_event()) continue;
-      causal::Node at{thread, graph::leaving(item->event)};
+      causal::Node at = graph::find_step(graph, thread, graph::leaving(item->event));
       if (auto ns = time_of_day(*item); ns && possible(*ns)) {
         known.push_back({at, *ns});
         last = *ns;

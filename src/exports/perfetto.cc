@@ -88,8 +88,8 @@ Status Writer::slices(uint32_t thread) {
   std::string track = place(thread);
   while (const Event* event = TRY(reader.next())) {
     const Item& item = event->item;
-    int64_t begin = times_.at({thread, graph::entering(item.event)}),
-            end = times_.at({thread, graph::leaving(item.event)});
+    int64_t begin = times_.at(graph::find_step(graph_, thread, graph::entering(item.event))),
+            end = times_.at(graph::find_step(graph_, thread, graph::leaving(item.event)));
     out_.print(",\n{{\"ph\":\"X\",\"name\":\"{}\",{},\"ts\":{},\"dur\":{}.{:03},\"args\":{{\"event\":\"{}\"",
                kind_text(item), track, at(begin), (end - begin) / 1000, (end - begin) % 1000,
                EventId(graph_.thread_id(thread), item.event));

@@ -13,7 +13,7 @@ std::string clock(const Subject& subject, causal::Node node) {
   std::string text;
   causal::Cut cone = causal::past_cone(subject.graph, node);
   for (uint32_t thread = 0; thread < subject.graph.real_threads; ++thread) {
-    uint64_t last = graph::event_at(cone[thread]);
+    uint64_t last = graph::event_at(subject.graph, {thread, cone[thread]});
     if (!subject.has(thread) || last == 0) continue;
     text += fmt::format("{}\"{}\":{}", text.empty() ? "{" : ", ", subject.graph.thread_id(thread), last);
   }
@@ -35,7 +35,7 @@ Status write_shiviz(const Subject& subject, Out& out) {
     EventReader reader(subject.recording, id);
     while (const Event* event = TRY(reader.next())) {
       out.print("{} {}\n{} {}\n", EventId(id, event->item.event), label(event->item), id,
-                clock(subject, {thread, graph::leaving(event->item.event)}));
+                clock(subject, graph::find_step(subject.graph, thread, graph::leaving(event->item.event))));
     }
   }
   return out.finish();

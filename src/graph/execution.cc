@@ -22,7 +22,8 @@ using format::Op;
 
 class Reader {
  public:
-  Reader(const Recording& recording, const Facts& facts) : recording_(recording), facts_(facts) {
+  Reader(const Recording& recording, const Facts& facts, LockEdges& locks)
+      : recording_(recording), facts_(facts), locks_(locks) {
     for (const auto& [id, streams] : recording.threads()) {
       index_[id] = static_cast<uint32_t>(execution_.threads.size());
       execution_.threads.emplace_back().id = id;
@@ -33,6 +34,7 @@ class Reader {
     for (const auto& [id, index] : index_) TRY_STATUS(read_start(id, index));
     Told told(facts_, execution_);
     for (const auto& [id, index] : index_) TRY_STATUS(read(id, index, told));
+    add_order_of_events();
     for (causal::EdgeInput& edge : std::move(turns_).hand_overs()) execution_.edges.push_back(edge);
     std::move(transfers_).finish(execution_);
     opens_.add_edges(execution_);
@@ -49,11 +51,13 @@ class Reader {
   Status read(ThreadId id, uint32_t index, const Told& told);
   Status take_wait(StreamReader& reader, const Item& item, uint32_t index);
   Status take_signal(StreamReader& reader, const Item& item, uint32_t index);
+  void add_order_of_events();
   void add_end_of(uint32_t pid, causal::Node at, EdgeKind kind);
   void start(const Item& item, causal::ThreadInput& thread);
 
   const Recording& recording_;
   const Facts& facts_;
+  LockEdges& locks_;
   causal::Execution execution_;
   std::map<ThreadId, uint32_t> index_;
   struct Wait {
@@ -102,6 +106,26 @@ Status Reader::take_signal(StreamReader& reader, const Item& item, uint32_t inde
   return {};
 }
 
+/// Of parallel mode. Where a thread is behind an event a replay tells.
+void Reader::add_order_of_events() {
+  std::map<std::pair<ThreadId, uint64_t>, Place> behind;
+  for (const Fact& fact : facts_.list) {
+    if (fact.kind == FactKind::kTurnAfter) behind[{fact.thread, fact.number}] = fact.place();
+  }
+  auto find = [&](const Numbered& each) {
+    return behind.find({execution_.threads[each.leaving.thread].id, each.number});
+  };
+  auto place = [&](const Numbered& each) {
+    if (each.behind) return find(each)->second;
+    return Place{execution_.threads[each.leaving.thread].id, each.leaving.event, 0};
+  };
+  auto has_place = [&](const Numbered& each) { return find(each) != behind.end(); };
+  for (const auto& [from, to] : std::move(turns_).in_order(has_place)) {
+    uint32_t process = execution_.threads[from.leaving.thread].id.process().number();
+    locks_.edges.push_back({place(from), place(to), EdgeKind::kHandOver, process});
+  }
+}
+
 /// All threads of a process end with it.
 void Reader::add_end_of(uint32_t pid, causal::Node at, EdgeKind kind) {
   auto [first, last] = by_pid_.equal_range(pid);
@@ -127,7 +151,7 @@ Status Reader::read_start(ThreadId id, uint32_t index) {
 
 Status Reader::read(ThreadId id, uint32_t index, const Told& told) {
   StreamReader reader(recording_, id);
-  TurnScan turn(index, id, images_);
+  TurnScan turn(index, id, images_, recording_.manifest().parallel);
   TransferScan transfer(index, transfers_);
   PortScan port(index, id, told, ports_);
   causal::ThreadInput& thread = execution_.threads[index];
@@ -167,8 +191,13 @@ Status Reader::read(ThreadId id, uint32_t index, const Told& told) {
 
 }  // namespace
 
+Result<causal::Execution> read_execution(const Recording& recording, const Facts& facts, LockEdges& locks) {
+  return Reader(recording, facts, locks).run();
+}
+
 Result<causal::Execution> read_execution(const Recording& recording, const Facts& facts) {
-  return Reader(recording, facts).run();
+  LockEdges none;
+  return read_execution(recording, facts, none);
 }
 
 }  // namespace pastcone::graph

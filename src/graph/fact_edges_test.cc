@@ -58,8 +58,7 @@ class FactEdges : public ::testing::Test {
     return found;
   }
   static std::string name(Node node) {
-    return fmt::format("{}p{}:{}", is_entering(node.event) ? "into " : "", node.thread + 1,
-                       (node.event + 1) / 2);
+    return fmt::format("{}p{}:{}", node.event % 2 != 0 ? "into " : "", node.thread + 1, (node.event + 1) / 2);
   }
 
   using Names = std::vector<std::string>;

@@ -21,7 +21,7 @@ std::string name_of(const causal::Graph& graph, causal::Node node);
 
 /// From where on the event, which the step leaves, can be a cause: what it does may be seen before it is
 /// left, as when a connection is accepted while its connect still waits for the turn.
-causal::Node cause(causal::Node event, causal::Order order);
+causal::Node cause(const causal::Graph& graph, causal::Node event, causal::Order order);
 
 /// Leaving the event. An error says what there is instead.
 Result<causal::Node> find_event(const causal::Graph& graph, EventId event);

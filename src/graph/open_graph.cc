@@ -4,6 +4,7 @@
 #include "pastcone/causal/build.h"
 #include "pastcone/causal/flat.h"
 #include "pastcone/graph/execution.h"
+#include "pastcone/graph/lock_edges.h"
 #include "pastcone/graph/names.h"
 #include "pastcone/trace/checksum.h"
 #include "pastcone/trace/file_names.h"
@@ -41,7 +42,10 @@ Status keep(const causal::Graph& graph, const Path& path, ByteView key) {
 }
 
 Result<causal::Graph> make(const Recording& recording, const Facts& facts) {
-  causal::Execution execution = TRY(read_execution(recording, facts));
+  LockEdges locks = find_lock_edges(facts, recording.manifest().parallel);
+  causal::Execution execution = TRY(read_execution(recording, facts, locks));
+  execution.objects = static_cast<uint32_t>(facts.objects.size());
+  add_lock_steps(locks, execution);
   return causal::build(std::move(execution), {.name = name_of});
 }
 
@@ -62,6 +66,7 @@ Result<OpenedGraph> open_graph(const Recording& recording, const FindFacts& find
     graph = make(recording, {});
   }
   made.graph = TRY(std::move(graph));
+  made.whole = find && facts.complete && made.contradiction.empty();
   if (on_disk && facts.complete && made.contradiction.empty())
     (void)keep(made.graph, path, as_bytes(key));  // else it is made again next time
   return made;

@@ -15,6 +15,7 @@ struct OpenedGraph {
   causal::Graph graph;
   bool kept = false;          ///< it was there
   std::string contradiction;  ///< that facts led to: it was made without them
+  bool whole = true;          ///< with all the facts that there are
 };
 
 /// An error if a stream is damaged, or contradicts the others.

@@ -32,15 +32,49 @@ uint32_t Images::of(ThreadId thread, uint64_t event, uint64_t group) const {
   return 0;
 }
 
-void TurnScan::take(const Item& item, Turns& turns) {
-  if (item.op == Op::kTurn) return get(item, entering(event_ + 1), turns);
-  if (item.op == Op::kTurnAfter) return get(item, leaving(event_), turns);
-  if (!item.is_event()) return;
+void TurnScan::note_event(const Item& item) {
   event_ = item.event;
   gave_up_ = false;
   ended_ = item.op == Op::kThreadExit || item.op == Op::kExitGroup || item.op == Op::kFatal ||
            item.op == Op::kStop;
   if (item.op == Op::kStart) images_.start(thread_, item.thread, item.parent_event);
+}
+
+void TurnScan::number(const Item& item, Turns& turns) {
+  if (item.number != 0 && (item.op == Op::kTurn || item.op == Op::kTurnAfter)) {
+    group_ = {item.object, images_.of(thread_, event_, item.object)};
+    numbered_ = true;
+    (item.op == Op::kTurn ? next_number_ : number_) = item.number;
+    if (item.op == Op::kTurnAfter) turns.add_event(group_, {item.number, {index_, leaving(event_)}, true});
+  }
+  if (!item.is_event()) return;
+  note_event(item);
+  uint32_t own = thread_.process().number();
+  if (item.op == Op::kStart) numbered_ = thread_.number() > 1;
+  if (item.op == Op::kExec) {
+    images_.execute(thread_, event_);
+    numbered_ = false;
+    number_ = 0;
+  }
+  bool creates = item.is_call() && item.shape == format::Shape::kCreate && item.thread.number() > 1 &&
+                 item.thread.process().number() == own;
+  if (creates && !numbered_) {
+    numbered_ = true;
+    next_number_ = 1;
+    group_ = {own, images_.of(thread_, event_, own)};
+  }
+  uint64_t next = std::exchange(next_number_, 0);
+  if (next == 0 && (!numbered_ || !item.is_call())) return;
+  number_ = next != 0 ? next : number_ + 1;
+  turns.add_event(group_, {number_, {index_, leaving(event_)}, false});
+}
+
+void TurnScan::take(const Item& item, Turns& turns) {
+  if (parallel_) return number(item, turns);
+  if (item.op == Op::kTurn) return get(item, entering(event_ + 1), turns);
+  if (item.op == Op::kTurnAfter) return get(item, leaving(event_), turns);
+  if (!item.is_event()) return;
+  note_event(item);
   if (item.op != Op::kExec) return;
   give_up(entering(event_), turns);
   images_.execute(thread_, event_);
@@ -49,6 +83,7 @@ void TurnScan::take(const Item& item, Turns& turns) {
 
 Turn TurnScan::now() const {
   uint32_t own = thread_.process().number(), image = images_.of(thread_, event_, own);
+  if (parallel_ && numbered_) return {group_, number_, own, image};
   if (!holding_) return {{own, image}, 0, own, image};
   return {group_, holding_->number, own, image};
 }
@@ -99,6 +134,20 @@ std::vector<causal::EdgeInput> Turns::hand_overs() && {
       first = i;
     }
     holdings = {};
+  }
+  return edges;
+}
+
+std::vector<std::pair<Numbered, Numbered>> Turns::in_order(const HasPlace& has_place) && {
+  std::vector<std::pair<Numbered, Numbered>> edges;
+  for (auto& [id, events] : numbered_) {
+    std::erase_if(events, [&](const Numbered& each) { return each.behind && !has_place(each); });
+    std::ranges::sort(events);
+    for (size_t i = 1; i < events.size(); ++i) {
+      if (events[i - 1].leaving.thread != events[i].leaving.thread)
+        edges.emplace_back(events[i - 1], events[i]);
+    }
+    events = {};
   }
   return edges;
 }

@@ -1,9 +1,13 @@
 // Who had the turn when: in a process of several threads, or a group of processes that share memory, one runs
 // at a time, and the log says which number of the group's turns a thread got. From these, the hand-overs:
 // from where one gave the turn up to what the next one did first with it.
+//
+// In parallel mode nobody has a turn between events, but the events of a process are numbered, and each comes
+// after the one before it.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <tuple>
@@ -42,14 +46,30 @@ struct Turn {
   auto order() const { return std::tuple(process, image, group.group != process, number); }
 };
 
+/// An event of parallel mode, or what its thread needs behind it, to go on.
+struct Numbered {
+  uint64_t number = 0;
+  causal::Node leaving;
+  bool behind = false;
+
+  auto operator<=>(const Numbered&) const = default;
+};
+
 class Turns {
  public:
   void add(GroupId group, const Holding& holding) { groups_[group].push_back(holding); }
+  /// Of parallel mode.
+  void add_event(GroupId group, const Numbered& event) { numbered_[group].push_back(event); }
+  /// Of parallel mode, two and two that come one after the other and are of different threads; without those
+  /// behind an event that `has_place` does not know. Uses them up.
+  using HasPlace = std::function<bool(const Numbered&)>;
+  std::vector<std::pair<Numbered, Numbered>> in_order(const HasPlace& has_place) &&;
   /// Uses them up.
   std::vector<causal::EdgeInput> hand_overs() &&;
 
  private:
   std::map<GroupId, std::vector<Holding>> groups_;
+  std::map<GroupId, std::vector<Numbered>> numbered_;
 };
 
 /// The program images of a process, so far as turns are concerned: which one a thread is in, and in which it
@@ -76,8 +96,8 @@ class Images {
 /// Follows one thread's turns through its items, in order. Threads come after their creators.
 class TurnScan {
  public:
-  TurnScan(uint32_t index, ThreadId thread, Images& images)
-      : index_(index), thread_(thread), images_(images), alone_(thread.number() == 1) {}
+  TurnScan(uint32_t index, ThreadId thread, Images& images, bool parallel = false)
+      : index_(index), thread_(thread), images_(images), parallel_(parallel), alone_(thread.number() == 1) {}
 
   void take(const Item& item, Turns& turns);
   /// After the last item.
@@ -89,18 +109,25 @@ class TurnScan {
   Turn now() const;
 
  private:
+  void note_event(const Item& item);
+  void number(const Item& item, Turns& turns);
   void get(const Item& item, uint32_t step, Turns& turns);
   void give_up(uint32_t step, Turns& turns);
 
   uint32_t index_;
   ThreadId thread_;
   Images& images_;
+  bool parallel_;
   bool alone_;  ///< the group's first turn, of which the log says nothing, is its own
   uint64_t event_ = 0;
   bool ended_ = false;
   bool gave_up_ = false;  ///< behind the last event
   GroupId group_;
   std::optional<Holding> holding_;
+  // In parallel mode:
+  bool numbered_ = false;     ///< the process has several threads
+  uint64_t number_ = 0;       ///< of the last event that had one
+  uint64_t next_number_ = 0;  ///< of the next one, if the log says so
 };
 
 }  // namespace pastcone::graph

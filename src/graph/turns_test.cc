@@ -25,8 +25,9 @@ Item turn(Op op, uint64_t group, uint64_t number) {
 
 ThreadId thread(uint32_t process, uint32_t number) { return {ProcessId(process), number}; }
 
-void scan(uint32_t index, ThreadId id, Images& images, Turns& turns, const std::vector<Item>& items) {
-  TurnScan scan(index, id, images);
+void scan(uint32_t index, ThreadId id, Images& images, Turns& turns, const std::vector<Item>& items,
+          bool parallel = false) {
+  TurnScan scan(index, id, images, parallel);
   for (const Item& item : items) scan.take(item, turns);
   scan.finish(turns);
 }
@@ -111,6 +112,48 @@ TEST(TurnsOfAGroup, AreCountedAnewInAnotherProgram) {
     const Node& mine = edge.from.thread == 0 ? edge.from : edge.to;
     EXPECT_EQ(first_program, mine.event < entering(3)) << mine.event;
   }
+}
+
+Item creation(uint64_t number, ThreadId created) {
+  Item item = event(Op::kCall, number);
+  item.shape = format::Shape::kCreate;
+  item.thread = created;
+  return item;
+}
+
+TEST(EventsInParallel, ComeOneAfterTheOther) {
+  Images images;
+  Turns turns;
+  // Numbers begin with the first thread that is made, and clocks have none. Number 5 was needed behind
+  // event 5.
+  scan(0, thread(1, 1), images, turns,
+       {event(Op::kStart, 1), event(Op::kExec, 2), event(Op::kCall, 3), creation(4, thread(1, 2)),
+        event(Op::kCall, 5), turn(Op::kTurnAfter, 1, 5), event(Op::kRealtime, 6), event(Op::kCall, 7),
+        turn(Op::kTurn, 1, 8), event(Op::kExitGroup, 8)},
+       true);
+  Item start = event(Op::kStart, 1);
+  start.thread = thread(1, 1);
+  start.parent_event = 4;
+  scan(1, thread(1, 2), images, turns,
+       {start, turn(Op::kTurn, 1, 3), event(Op::kCall, 2), event(Op::kCall, 3), turn(Op::kTurn, 1, 7),
+        event(Op::kThreadExit, 4)},
+       true);
+  Turns again = turns;
+  auto names = [](const std::vector<std::pair<Numbered, Numbered>>& edges) {
+    std::vector<std::string> found;
+    for (const auto& [from, to] : edges)
+      found.push_back(
+          fmt::format("{}{} {}{}", from.number, from.behind ? "+" : "", to.number, to.behind ? "+" : ""));
+    return found;
+  };
+  auto all = std::move(turns).in_order([](const Numbered&) { return true; });
+  EXPECT_EQ(names(all), (std::vector<std::string>{"2 3", "4 5+", "6 7", "7 8"}));
+  EXPECT_EQ(all[0].first.leaving, (Node{0, leaving(5)}));
+  EXPECT_EQ(all[1].second.leaving, (Node{0, leaving(5)}));
+  EXPECT_EQ(all[3].second.leaving, (Node{0, leaving(8)}));
+  // Where that is, is not known without a replay.
+  auto some = std::move(again).in_order([](const Numbered&) { return false; });
+  EXPECT_EQ(names(some), (std::vector<std::string>{"2 3", "4 6", "6 7", "7 8"}));
 }
 
 }  // namespace

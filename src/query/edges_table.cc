@@ -114,7 +114,9 @@ class EdgeRows : public Rows {
   /// The first group of those at hand that belongs to this event or a later one.
   uint32_t first_from(uint64_t event) const {
     auto groups = graph_.groups.view().subspan(group_, last_group_ - group_);
-    auto earlier = [&](const causal::Group& group) { return graph::event_at(group.event + 1) < event; };
+    auto earlier = [&](const causal::Group& group) {
+      return graph::event_of_step(graph_, {group.thread, group.event}) < event;
+    };
     return group_ + static_cast<uint32_t>(std::ranges::partition_point(groups, earlier) - groups.begin());
   }
 

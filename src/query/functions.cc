@@ -19,6 +19,7 @@ class Function {
 
   Result<bool> call(std::string_view a, std::string_view b) {
     const causal::Graph& graph = *TRY(source_.graph());
+    graph_ = &graph;
     if (!forth_) {
       forth_.emplace(graph);
       back_.emplace(graph);
@@ -28,15 +29,17 @@ class Function {
 
  protected:
   virtual bool holds(Node a, Node b) = 0;
-  bool before(Node a, Node b) { return forth_->before(graph::cause(a, causal::Order::kCausal), b); }
-  bool after(Node a, Node b) { return back_->before(graph::cause(b, causal::Order::kCausal), a); }
+  bool before(Node a, Node b) { return forth_->before(cause(a), b); }
+  bool after(Node a, Node b) { return back_->before(cause(b), a); }
 
  private:
+  Node cause(Node event) const { return graph::cause(*graph_, event, causal::Order::kCausal); }
   static Result<Node> find(const causal::Graph& graph, std::string_view text) {
     return graph::find_event(graph, TRY(EventId::parse(text)));
   }
 
   Source& source_;
+  const causal::Graph* graph_ = nullptr;
   std::optional<OrderMemo> forth_, back_;
 };
 

@@ -39,7 +39,8 @@ using namespace std::chrono_literals;
 using record::load;
 using record::SharedStage;
 
-constexpr auto kDoze = 1ms;  // between two looks: lets what happens at once be seen at once
+constexpr auto kDoze = 1ms;         // between two looks: lets what happens at once be seen at once
+constexpr auto kShortDoze = 100us;  // if they are sent further each time they all stand
 constexpr auto kLeastPatience = 10s;
 constexpr auto kPollingPatience = 3s;
 constexpr auto kSafetyNet = 200ms;  // a process that dies inside does not tell
@@ -233,7 +234,9 @@ void Director::set_horizons(const Horizons& horizons) {
   for (uint32_t i = 0; i < layout_.threads; ++i) {
     stage::ThreadSlot& slot = view.thread(i);
     auto found = horizons.find(ThreadId(ProcessId(slot.process), slot.thread));
-    slot.horizon = found == horizons.end() ? 0 : found->second;
+    Horizon horizon = found == horizons.end() ? Horizon() : found->second;
+    slot.horizon = horizon.step;
+    slot.horizon_point = horizon.point;
   }
   // A receiver may stop before it has taken what its sender sends.
   for (uint32_t i = 0; i <= run_.last_connection; ++i) {
@@ -250,7 +253,8 @@ bool Director::go_further(const ReplayOptions& options) {
     stage::ThreadSlot& slot = view.thread(i);
     auto found = horizons.find(ThreadId(ProcessId(slot.process), slot.thread));
     if (found == horizons.end()) continue;
-    record::store(slot.horizon, found->second);
+    record::store(slot.horizon_point, found->second.point);
+    record::store(slot.horizon, found->second.step);
     record::bump_and_wake(slot.horizon_futex);
   }
   return !horizons.empty();
@@ -290,7 +294,7 @@ void Director::direct(Session& session, OutputPrinter& printer, const SignalWatc
       stuck_ = watch_.computing();
       return end_all(session);
     }
-    std::this_thread::sleep_for(kDoze);
+    std::this_thread::sleep_for(options.further ? kShortDoze : kDoze);
     if (!watch_.may_be_stuck()) stage_.wait_activity(seen, kSafetyNet);
   }
 }
@@ -454,12 +458,11 @@ Result<ReplayOutcome> replay(const Recording& recording, const ReplayOptions& op
   bool traps = !record::has_dispatch();
   bool parallel = recording.manifest().parallel;
   bool indexed = !options.index_directory.empty();
-  uint32_t flags = (traps ? stage::kFlagNoDispatch : 0) | (options.show_output ? 0 : stage::kFlagNoOutput) |
-                   (parallel ? stage::kFlagParallel : 0) |
-                   (indexed && options.note_uses ? stage::kFlagIndex : 0) |
-                   (indexed && options.note_places ? stage::kFlagWhere : 0) |
-                   (options.horizons ? stage::kFlagHorizons : 0) |
-                   (options.hold ? stage::kFlagAsPrograms : 0);
+  uint32_t flags =
+      (traps ? stage::kFlagNoDispatch : 0) | (options.show_output ? 0 : stage::kFlagNoOutput) |
+      (parallel ? stage::kFlagParallel : 0) | (indexed && options.note_uses ? stage::kFlagIndex : 0) |
+      (indexed && options.note_places ? stage::kFlagWhere : 0) |
+      (options.horizons ? stage::kFlagHorizons : 0) | (options.hold ? stage::kFlagAsPrograms : 0);
   record::lift_limit(RLIMIT_AS);
   SharedStage stage = TRY(SharedStage::create(stage::Mode::kReplay, flags, patch_directory));
   if (options.index_directory.size() >= sizeof stage.header().index_directory) {

@@ -29,10 +29,17 @@ struct Standing {
   bool ended = false;
   pid_t thread = 0;    ///< as the kernel has it now
   uint64_t steps = 0;  ///< that it has done, as horizons count them
+  uint64_t points = 0;
+  uint64_t point = 0;  ///< of its locks, if that is where it was to stop
 };
 
-/// How far a thread goes, in steps: 2e is on leaving event e, 2e + 1 on entering the one after it.
-using Horizons = std::map<ThreadId, uint64_t>;
+/// How far a thread goes, in steps: 2e is on leaving event e, 2e + 1 on entering the one after it. In
+/// parallel mode beyond that, up to where it has passed so many points of its locks (src/runtime/horizon.h).
+struct Horizon {
+  uint64_t step = 0, point = 0;
+};
+inline constexpr Horizon kNoHorizon{UINT64_MAX, 0};
+using Horizons = std::map<ThreadId, Horizon>;
 
 struct ReplayOptions {
   bool show_output = true;           ///< the program's standard output and error, on ours

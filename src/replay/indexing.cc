@@ -177,6 +177,7 @@ Result<IndexedObjects> index_objects(const Recording& recording) {
   if (auto known = known_objects(recording)) return IndexedObjects{*std::move(known), {}};
   auto [entries, places, divergence] = TRY(index(recording, {}));
   IndexedObjects found{merge_entries(entries), divergence};
+  drop_hidden(found.objects);
   if (divergence.empty()) keep(found.objects, recording);
   return found;
 }
@@ -191,9 +192,13 @@ Result<IndexedPlaces> index_places(const Recording& recording) {
 Result<IndexedFacts> index_facts(const Recording& recording, bool with_places) {
   bool wanted = with_places && !known_places(recording);
   auto [threads, places, divergence] = TRY(index(recording, {.uses = true, .places = wanted}));
-  if (divergence.empty()) keep(merge_entries(threads), recording);
+  IndexedFacts found{{}, merge_entries(threads), divergence};
+  if (divergence.empty()) {
+    std::vector<ObjectHistory> listed = found.objects;
+    drop_hidden(listed);
+    keep(listed, recording);
+  }
   if (divergence.empty() && wanted) keep(places, recording);
-  IndexedFacts found{{}, divergence};
   for (const ThreadEntries& thread : threads) {
     for (const stage::IndexEntry& entry : thread.entries) {
       if ((entry.flags & stage::kIndexFact) != 0) found.facts.push_back({thread.thread, entry});

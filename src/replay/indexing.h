@@ -26,6 +26,7 @@ struct IndexedFacts {
     stage::IndexEntry entry;
   };
   std::vector<Fact> facts;
+  std::vector<ObjectHistory> objects;  ///< also those that users do not see
   std::string divergence;
 };
 /// `with_places`: where.idx is made as well, if it is not there, by the same replay.

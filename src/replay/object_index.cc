@@ -19,6 +19,10 @@ constexpr uint32_t kVersion = 1;
 struct Entry {
   ThreadId thread;
   const IndexEntry* raw;
+  Point until = {};
+  ThreadId released_by = {};
+
+  bool is(uint32_t flag) const { return (raw->flags & flag) != 0; }
 };
 
 /// A place in memory, where there may be several objects one after the other. Private memory belongs to a
@@ -36,7 +40,8 @@ struct Found {
   uint64_t first_stamp = 0;
 
   auto order() const {
-    return std::tuple(history.name.empty(), history.accesses.front().thread, first_stamp);
+    return std::tuple(history.kind == ObjectKind::kHeap, history.name.empty(),
+                      history.accesses.front().thread, first_stamp);
   }
 };
 
@@ -55,9 +60,41 @@ Found make_history(std::vector<Entry> accesses, std::string name) {
   found.history.name = std::move(name);
   found.history.accesses.reserve(accesses.size());
   for (const Entry& entry : accesses) {
-    found.history.accesses.push_back({entry.thread, !is_read(entry), entry.raw->event, entry.raw->caller});
+    const IndexEntry& raw = *entry.raw;
+    found.history.accesses.push_back({entry.thread,
+                                      !is_read(entry),
+                                      raw.event,
+                                      raw.caller,
+                                      {raw.step, raw.point},
+                                      entry.until,
+                                      entry.released_by,
+                                      raw.writes,
+                                      entry.is(stage::kIndexGives)});
   }
   return found;
+}
+
+/// The last access that has no end yet, of this thread if there is one, ends here.
+void end_access(std::vector<Entry>& accesses, const Entry& release) {
+  Entry* found = nullptr;
+  for (size_t i = accesses.size(); i > 0; --i) {
+    Entry& each = accesses[i - 1];
+    if (each.until.number != 0) continue;
+    if (each.thread == release.thread) {
+      found = &each;
+      break;
+    }
+    if (found == nullptr) found = &each;
+    if (each.is(stage::kIndexWrite)) break;
+  }
+  if (found == nullptr) return;
+  found->until = {release.raw->step, release.raw->point};
+  if (found->thread != release.thread) found->released_by = release.thread;
+}
+
+/// Who finds that an initialisation is done does not count as one who does it.
+bool only_looks(const Entry& entry) {
+  return entry.raw->kind == static_cast<uint32_t>(ObjectKind::kOnce) && !entry.is(stage::kIndexWrite);
 }
 
 /// Takes the entries about one place, in order, apart: a number that does not go on is that of a new object.
@@ -71,9 +108,13 @@ void split_place(const std::vector<Entry>& entries, std::vector<Found>& into) {
   for (const Entry& entry : entries) {
     if (entry.raw->flags & stage::kIndexName) {
       next_name.assign(entry.raw->name, strnlen(entry.raw->name, sizeof entry.raw->name));
+    } else if (entry.is(stage::kIndexRelease)) {
+      end_access(accesses, entry);
     } else {
-      if (accesses.empty() || entry.raw->number <= accesses.back().raw->number) finish();
+      if (accesses.empty() || (entry.raw->number <= accesses.back().raw->number && !only_looks(entry)))
+        finish();
       accesses.push_back(entry);
+      accesses.back().until = {entry.raw->until_step, entry.raw->until_point};
     }
   }
   finish();
@@ -97,6 +138,8 @@ const char* kind_name(ObjectKind kind) {
       return "once";
     case ObjectKind::kBarrier:
       return "barrier";
+    case ObjectKind::kLibrary:
+      return "library lock";
     default:
       return "?";
   }
@@ -119,7 +162,7 @@ std::vector<ObjectHistory> merge_entries(const std::vector<ThreadEntries>& threa
   for (const ThreadEntries& thread : threads) {
     for (const IndexEntry& raw : thread.entries) {
       if ((raw.flags & stage::kIndexFact) != 0) continue;
-      Entry entry{thread.thread, &raw};
+      Entry entry{thread.thread, &raw, {}, {}};
       places[place_of(entry)].push_back(entry);
     }
   }
@@ -133,6 +176,14 @@ std::vector<ObjectHistory> merge_entries(const std::vector<ThreadEntries>& threa
   objects.reserve(found.size());
   for (Found& each : found) objects.push_back(std::move(each.history));
   return objects;
+}
+
+void drop_hidden(std::vector<ObjectHistory>& objects) {
+  std::erase_if(objects, [](const ObjectHistory& object) { return object.kind == ObjectKind::kHeap; });
+  for (ObjectHistory& object : objects) {
+    bool counts_all = object.kind != ObjectKind::kOnce && object.kind != ObjectKind::kBarrier;
+    if (!counts_all) std::erase_if(object.accesses, [](const Access& access) { return !access.write; });
+  }
 }
 
 // --- bytes ------------------------------------------------------------------------------------------------

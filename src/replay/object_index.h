@@ -22,11 +22,23 @@ using stage::ObjectKind;
 /// "mutex", "object" …
 const char* kind_name(ObjectKind kind);
 
+/// A place in a thread, between two of its events: see stage::ThreadSlot::horizon.
+struct Point {
+  uint64_t step = 0, number = 0;  ///< number 0: none
+
+  bool operator==(const Point&) const = default;
+};
+
 struct Access {
   ThreadId thread;
   bool write = false;
   uint64_t event = 0;   ///< of the thread: the last before it
   uint64_t caller = 0;  ///< return address, in the recorded memory
+  // What follows is not kept in objects.idx.
+  Point at = {}, until = {};  ///< from where to where the thread had the object
+  ThreadId released_by = {};  ///< if it was another thread that gave it back, `until` is one of its places
+  uint64_t writes = 0;        ///< see stage::IndexEntry
+  bool gives = false;         ///< of a semaphore: a post
 
   bool operator==(const Access&) const = default;
 };
@@ -49,8 +61,11 @@ struct ThreadEntries {
   std::vector<stage::IndexEntry> entries;
 };
 
-/// Object n is at n - 1.
+/// Object n is at n - 1. Those of the heap come last, and users do not see them.
 std::vector<ObjectHistory> merge_entries(const std::vector<ThreadEntries>& threads);
+
+/// Without those of the heap, and without those uses that only find that all have come.
+void drop_hidden(std::vector<ObjectHistory>& objects);
 
 /// `recording` says of which one they are.
 Bytes pack_objects(const std::vector<ObjectHistory>& objects, const std::string& recording);

@@ -69,7 +69,8 @@ bool can_go_on(const stage::View& stage, const ThreadSlot& slot) {
       return load(group.number) == before && load(group.owner) == 0;
     }
     case WaitKind::kHorizon:
-      return load(slot.horizon) > slot.wait_position;
+      return load(slot.horizon) > slot.wait_position ||
+             (load(slot.horizon) == slot.wait_position && load(slot.horizon_point) > slot.wait_for);
     default:
       return false;
   }
@@ -222,6 +223,8 @@ std::vector<Standing> Watch::standing() const {
     where.ended = at_its_end(thread);
     where.thread = static_cast<pid_t>(load(thread.tid));
     where.steps = steps_done(thread);
+    where.points = load(thread.points);
+    if (at_horizon(thread) && load(thread.horizon_point) != 0) where.point = where.points;
     result.push_back(where);
   }
   return result;

@@ -49,12 +49,15 @@ int replay_come(Thread& t, Barrier& b) {
     if ((i32)(now - mine) > 0) diverge_order(t, b.address(), "more threads came to the barrier", mine, now);
     return now == mine;
   });
-  if (is_indexed()) index_access(t, b.address(), b.is_shared, mine);
+  if (is_indexed()) index_access(t, b.address(), b.is_shared, mine, until, true);
   __atomic_exchange_n(&b.arrived, mine + 1, __ATOMIC_SEQ_CST);
   count_operation(t);
   announce(b.state(), b.address(), b.is_shared);
+  pass_point(t);
   await(t, b.state(), b.address(), b.is_shared, until, [&] { return is_complete(b, until); });
+  index_release(t, stage::ObjectKind::kBarrier, b.address(), b.is_shared);
   add(b.left, 1u);
+  pass_point(t);
   return mine + 1 == until ? kSerialThread : 0;
 }
 
@@ -71,6 +74,13 @@ int hook_pthread_barrier_init(Barrier* b, void* attributes, u32 count) {
 /// Others may still be on their way out.
 int hook_pthread_barrier_destroy(Barrier* b) {
   while (load(b->left) != load(b->arrived)) sys(__NR_sched_yield);
+  Thread& t = current();
+  if (g.replay && is_ordered(t, b->is_shared)) {
+    note_use(t, stage::ObjectKind::kBarrier);
+    if (is_indexed()) index_access(t, b->address(), b->is_shared, load(b->arrived), load(b->arrived), false);
+    index_release(t, stage::ObjectKind::kBarrier, b->address(), b->is_shared);
+    pass_point(t);
+  }
   return call_original(Hook::pthread_barrier_destroy, b);
 }
 

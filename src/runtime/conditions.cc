@@ -39,7 +39,9 @@ template <typename... Arguments>
     Due due = next_operation(t, m->address());
     bool lost = due.result == kNotRecoverable;  // it is given back, and cannot be had any more
     if ((due.acquires() || lost) && !released) replay_unlock(t, *m);
-    return replay_lock(t, *m, due);
+    int result = replay_lock(t, *m, due);
+    if (due.acquires() && !result) index_point_at(t, stage::FactKind::kWoken, (u64)condition);
+    return result;
   }
   int result = wait_natively(hook, condition, m, arguments...);
   if (result == kInvalid || result == kNotPermitted || result == kNotRecoverable) note_result(t, result);  // it has not got it
@@ -50,8 +52,11 @@ template <typename... Arguments>
 
 /// Nothing to do in replay, unless nothing is ordered.
 int wake(Hook hook, void* condition) {
-  if (g.replay && is_ordered(current(), false)) return 0;
-  return call_original(hook, condition);
+  Thread& t = current();
+  if (!g.replay || !is_ordered(t, false)) return call_original(hook, condition);
+  pass_point(t);
+  index_point_at(t, stage::FactKind::kSignalled, (u64)condition);
+  return 0;
 }
 
 }  // namespace
@@ -67,7 +72,9 @@ int hook_pthread_cond_clockwait(void* condition, Mutex* m, int clock, void* unti
 }
 int hook_pthread_cond_signal(void* condition) { return wake(Hook::pthread_cond_signal, condition); }
 int hook_pthread_cond_broadcast(void* condition) { return wake(Hook::pthread_cond_broadcast, condition); }
-int hook_pthread_cond_destroy(void* condition) { return wake(Hook::pthread_cond_destroy, condition); }
+int hook_pthread_cond_destroy(void* condition) {
+  return g.replay && is_ordered(current(), false) ? 0 : call_original(Hook::pthread_cond_destroy, condition);
+}
 
 }  // extern "C"
 }  // namespace pastcone::runtime

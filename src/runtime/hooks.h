@@ -28,6 +28,8 @@ void add_hooks(u64 bias, const patch::PatchedSegment& segment, int fd);
 
 /// In the child of a fork: its parent's threads are not its own.
 void forget_detached();
+/// Replay: the thread with this handle begins to exist.
+void note_begun(u64 handle, u32 thread);
 
 inline constexpr int kBusyResult = 16, kTimedOut = 110, kDeadlock = 35, kNotPermitted = 1, kOwnerDead = 130, kNotRecoverable = 131,
                      kInvalid = 22;

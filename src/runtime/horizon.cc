@@ -2,21 +2,17 @@
 
 #include "takeover.h"
 #include "turn.h"
-#include "waits.h"
 
 namespace pastcone::runtime {
 namespace {
 
-/// `hands_over`: what comes next in the log if others have the turn now.
-void park(Thread& t, u64 step, Op hands_over) {
+void wait_at_horizon(Thread& t, u64 step) {
   auto& slot = slot_of(t);
-  if (load(slot.horizon) > step) return;
   note_next_event(t);
-  if (t.process->parallel || t.log.at_end() || t.log.peek() == hands_over) give_back_turn(t);
-  begin_wait(t, stage::WaitKind::kHorizon, 0, step);
+  begin_wait(t, stage::WaitKind::kHorizon, slot.points, step);
   for (;;) {
     u32 seen = load(slot.horizon_futex);
-    if (load(slot.horizon) > step) break;
+    if (may_go_on(t, step)) break;
     if (load(g.stage.header().give_up)) abandon_wait(t);
     if (load(g.stage.header().held)) show_to_debuggers(true);
     futex_wait(slot.horizon_futex, seen);
@@ -25,14 +21,34 @@ void park(Thread& t, u64 step, Op hands_over) {
   end_wait(t);
 }
 
+/// `hands_over`: what comes next in the log if others have the turn now.
+void park(Thread& t, u64 step, Op hands_over) {
+  t.step = step;
+  if (!has_horizon() || may_go_on(t, step)) return;
+  if (t.process->parallel || t.log.at_end() || t.log.peek() == hands_over) give_back_turn(t);
+  wait_at_horizon(t, step);
+}
+
 }  // namespace
 
+bool may_go_on(Thread& t, u64 step) {
+  auto& slot = slot_of(t);
+  u64 horizon = load(slot.horizon);
+  return horizon > step || (horizon == step && load(slot.horizon_point) > slot.points);
+}
+
 void park_on_entering(Thread& t) {
-  if (has_horizon()) park(t, 2 * t.log.event_count + 1, Op::kTurn);
+  if (g.replay) park(t, 2 * t.log.event_count + 1, Op::kTurn);
 }
 
 void park_on_leaving(Thread& t) {
-  if (has_horizon()) park(t, 2 * t.log.event_count, Op::kTurnAfter);
+  if (g.replay) park(t, 2 * t.log.event_count, Op::kTurnAfter);
+}
+
+void pass_point(Thread& t) {
+  ++points_of(t);
+  // The child of a vfork uses its parent's heap, in the parent's name.
+  if (has_horizon() && &t == &current() && !may_go_on(t, t.step)) wait_at_horizon(t, t.step);
 }
 
 }  // namespace pastcone::runtime

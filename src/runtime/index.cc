@@ -1,6 +1,7 @@
 #include "index.h"
 
 #include "channels.h"
+#include "horizon.h"
 #include "shared_places.h"
 #include "text.h"
 #include "waits.h"
@@ -31,6 +32,7 @@ bool open_window(Thread& t) {
   sys(__NR_close, fd);
   if (!window) return false;
   if (t.index_end) far_unmap((char*)t.index_end - stage::kIndexWindow, stage::kIndexWindow);
+  for (auto& held : t.held) held = {};  // their ends get entries of their own
   t.index = (IndexEntry*)window;
   t.index_end = (IndexEntry*)(window + stage::kIndexWindow);
   while (t.index < t.index_end && t.index->stamp) ++t.index;
@@ -40,6 +42,19 @@ bool open_window(Thread& t) {
 IndexEntry* next_entry(Thread& t) {
   if (t.index == t.index_end && !open_window(t)) return nullptr;
   return t.index++;
+}
+
+/// Where the thread will be when it has done this.
+void place(Thread& t, IndexEntry& entry) {
+  entry.step = t.step;
+  entry.point = points_of(t) + 1;
+}
+
+/// What an object is called: its address, or what is the same in all processes that share it.
+u64 name_of(Thread& t, u64 address, bool& shared) {
+  u64 key = shared ? shared_key(t, address) : 0;
+  shared = key;
+  return key ? key : address;
 }
 
 void finish(IndexEntry& entry) { store(entry.stamp, add(g.stage.header().index_stamp, 1u) + 1); }
@@ -57,9 +72,13 @@ void open_index(Thread& t) {
   t.index = t.index_end = nullptr;
   open_where(t);
   for (SharedPlace& place : t.places) place = {};
+  for (auto& held : t.held) held = {};
+  for (u64& once : t.known_once) once = 0;
 }
 
-void index_fact(Thread& t, stage::FactKind kind, u64 key, u64 number, u64 more) {
+namespace {
+void write_fact(Thread& t, stage::FactKind kind, u64 key, u64 number, u64 more, u64 point) {
+  if (!is_indexed()) return;
   IndexEntry* entry = next_entry(t);
   if (!entry) return;
   entry->key = key;
@@ -68,20 +87,26 @@ void index_fact(Thread& t, stage::FactKind kind, u64 key, u64 number, u64 more) 
   entry->number = number;
   entry->caller = more;
   entry->event = t.log.event_count;
+  entry->step = t.step;
+  entry->point = point;
   finish(*entry);
 }
+}  // namespace
 
-void index_access(Thread& t, u64 address, bool shared, u64 number) {
-  index_access(t, address, shared, number, number, true);
+void index_fact(Thread& t, stage::FactKind kind, u64 key, u64 number, u64 more) { write_fact(t, kind, key, number, more, 0); }
+
+void index_point(Thread& t, stage::FactKind kind, u64 key, u64 number) { write_fact(t, kind, key, number, 0, points_of(t)); }
+
+void index_point_at(Thread& t, stage::FactKind kind, u64 address) {
+  bool shared = t.process->shares;
+  u64 key = is_indexed() ? name_of(t, address, shared) : 0;
+  index_point(t, kind, key, shared);
 }
 
-void index_access(Thread& t, u64 address, bool shared, u64 number, u64 writes, bool write, const char* name) {
-  if (t.object_kind == stage::ObjectKind::kNone) return;
-  u64 key = shared ? shared_key(t, address) : 0;
-  if (!key) {
-    shared = false;
-    key = address;
-  }
+namespace {
+IndexEntry* write_access(Thread& t, u64 address, bool shared, u64 number, u64 writes, u32 flags, const char* name) {
+  if (t.object_kind == stage::ObjectKind::kNone) return nullptr;
+  u64 key = name_of(t, address, shared);
   u32 kind = (u32)t.object_kind, shared_flag = shared ? stage::kIndexShared : 0;
   if (name && !number) {
     if (IndexEntry* entry = next_entry(t)) {
@@ -93,14 +118,67 @@ void index_access(Thread& t, u64 address, bool shared, u64 number, u64 writes, b
     }
   }
   IndexEntry* entry = next_entry(t);
-  if (!entry) return;
+  if (!entry) return nullptr;
   entry->key = key;
   entry->kind = kind;
-  entry->flags = (write ? stage::kIndexWrite : 0) | shared_flag;
+  entry->flags = flags | shared_flag;
   entry->number = number;
   entry->caller = t.caller;
   entry->event = t.log.event_count;
   entry->writes = writes;
+  place(t, *entry);
+  return entry;
+}
+}  // namespace
+
+void index_access(Thread& t, u64 address, bool shared, u64 number) {
+  index_access(t, address, shared, number, number, true);
+}
+
+void index_access(Thread& t, u64 address, bool shared, u64 number, u64 writes, bool write, const char* name) {
+  IndexEntry* entry = write_access(t, address, shared, number, writes, write ? stage::kIndexWrite : 0, name);
+  if (!entry) return;
+  for (auto& held : t.held)
+    if (!held.address) {
+      held.address = address;
+      held.entry = entry;
+      break;
+    }
+  finish(*entry);
+}
+
+void index_instant(Thread& t, u64 address, bool shared, u64 number, u64 value, bool gives) {
+  u32 flags = stage::kIndexWrite | (gives ? stage::kIndexGives : 0);
+  IndexEntry* entry = write_access(t, address, shared, number, value, flags, nullptr);
+  if (!entry) return;
+  entry->until_step = entry->step;
+  entry->until_point = entry->point;
+  finish(*entry);
+}
+
+void index_release(Thread& t, stage::ObjectKind kind, u64 address, bool shared) {
+  if (!is_indexed()) return;
+  u64 point = points_of(t) + 1;
+  for (auto& held : t.held)
+    if (held.address == address) {
+      held.entry->until_step = t.step;
+      store(held.entry->until_point, point);
+      held.address = 0;
+      return;
+    }
+  u64 key = name_of(t, address, shared);
+  index_release_of(t, kind, key, shared);
+}
+
+void index_release_of(Thread& t, stage::ObjectKind kind, u64 key, bool shared) {
+  if (!is_indexed()) return;
+  IndexEntry* entry = next_entry(t);
+  if (!entry) return;
+  entry->key = key;
+  entry->kind = (u32)kind;
+  entry->flags = stage::kIndexRelease | (shared ? stage::kIndexShared : 0);
+  entry->event = t.log.event_count;
+  place(t, *entry);
   finish(*entry);
 }
 

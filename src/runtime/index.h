@@ -15,10 +15,19 @@ inline bool is_indexed() { return g.replay && (g.stage.header().flags & stage::k
   t.caller = (u64)__builtin_return_address(0);
 }
 
-/// The current thread got the object, which had been had `number` times before; while it has it, and nobody sees that yet.
+/// The current thread gets the object, which had been had `number` times before, at its next point; before anybody sees that.
 void index_access(Thread& t, u64 address, bool shared, u64 number);
 void index_access(Thread& t, u64 address, bool shared, u64 number, u64 writes, bool write, const char* name = nullptr);
+/// As a semaphore's: it takes no time. `gives`: a post.
+void index_instant(Thread& t, u64 address, bool shared, u64 number, u64 value, bool gives);
+/// It gives the object back at its next point; before anybody sees that.
+void index_release(Thread& t, stage::ObjectKind kind, u64 address, bool shared);
+void index_release_of(Thread& t, stage::ObjectKind kind, u64 key, bool shared);  ///< by what it is called
 void index_fact(Thread& t, stage::FactKind kind, u64 key, u64 number = 0, u64 more = 0);
+/// A fact about the point that the thread has passed last.
+void index_point(Thread& t, stage::FactKind kind, u64 key, u64 number = 0);
+/// The same about something that lies at an address.
+void index_point_at(Thread& t, stage::FactKind kind, u64 address);
 /// Reads come together: one at a time while this exists, if there is an index.
 class IndexLock {
  public:

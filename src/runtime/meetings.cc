@@ -64,6 +64,7 @@ void take_meeting(Call& c) {
   await(c.t, state, object, true, number, [&] { return load(state.version) == number; });
   __atomic_exchange_n(&state.version, number + 1, __ATOMIC_SEQ_CST);
   announce(state, object, true);
+  index_point(c.t, stage::FactKind::kMet, object, number);
 }
 
 long meet(Call& c, u32 object, bool gives, OutsFunction outs) {

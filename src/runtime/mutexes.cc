@@ -121,6 +121,7 @@ int replay_lock(Thread& t, Mutex& m, const Due& due) {
   m.owner = (i32)t.tid;
   ++m.users;
   m.count = m.type() == Mutex::kRecursive;
+  pass_point(t);
   return (int)due.result;
 }
 
@@ -134,6 +135,7 @@ int replay_unlock(Thread& t, Mutex& m) {
   m.count = 0;
   m.owner = 0;
   --m.users;
+  index_release(t, stage::ObjectKind::kMutex, m.address(), m.between_processes());
   if (m.robust()) {
     m.spins = 0;
     TableState& s = m.place().state;
@@ -143,6 +145,7 @@ int replay_unlock(Thread& t, Mutex& m) {
     __atomic_exchange_n(&m.lock, 0, __ATOMIC_SEQ_CST);
   }
   announce_release(state_of(m), m.address(), m.between_processes());
+  pass_point(t);
   return 0;
 }
 

@@ -79,6 +79,12 @@ bool is_read_by(const Object& o, u32 me) {
   return false;
 }
 
+u32 reads_of(const Object& o, u32 me) {
+  u32 count = 0;
+  for (const u32& reader : o.readers) count += load(reader) == me;
+  return count;
+}
+
 /// Whether nobody but the current thread reads it.
 bool is_unread(Thread& t, const Object& o) {
   for (const u32& reader : o.readers)
@@ -178,6 +184,7 @@ void replay_read(Thread& t, Object& o) {
   if (load(o.state.last)) store(o.state.last, 0u);
   count_operation(t);
   say(o);
+  pass_point(t);
 }
 
 void replay_write(Thread& t, Object& o) {
@@ -198,6 +205,7 @@ void replay_write(Thread& t, Object& o) {
   store(o.writes, o.writes + 1);
   store(o.state.version, wanted + 1);
   count_operation(t);
+  pass_point(t);
 }
 
 // --- both --------------------------------------------------------------------------------------------------------------------
@@ -239,12 +247,13 @@ void end(pastcone_object* object) {
       --o.depth;
       return;
     }
-    if (kWrite) __atomic_exchange_n(&o.writer, 0u, __ATOMIC_SEQ_CST);
-    else remove_reader(t, o);
-  } else if (!kWrite) {
-    remove_reader(t, o);
   }
-  if (t.process->parallel) say(o);
+  if (kWrite ? load(o.writer) == t.me : reads_of(o, t.me) < 2) index_release(t, stage::ObjectKind::kNamed, o.address(), o.shared());
+  if (!kWrite) remove_reader(t, o);
+  else if (load(o.writer) == t.me) __atomic_exchange_n(&o.writer, 0u, __ATOMIC_SEQ_CST);
+  if (!t.process->parallel) return;
+  say(o);
+  if (g.replay) pass_point(t);
 }
 
 const pastcone_functions functions{begin<false>, end<false>, begin<true>, end<true>};

@@ -13,6 +13,7 @@
 #pragma once
 
 #include "cores.h"
+#include "horizon.h"
 #include "index.h"
 #include "thread.h"
 
@@ -64,7 +65,7 @@ inline void look_for_signals(Thread& t) {
 /// Whether patch/fast_paths.S may be used; not if a signal is due inside the next operation.
 inline void allow_fast_path(Thread& t) {
   bool signal = g.replay && t.log.peek() == Op::kInside;
-  t.counts = !t.process->several || signal || is_indexed() ? 0 : g.replay ? COUNTS_REPLAY : COUNTS_RECORD;
+  t.counts = !t.process->several || signal || is_indexed() || has_horizon() ? 0 : g.replay ? COUNTS_REPLAY : COUNTS_RECORD;
 }
 
 void open_lock_stream(Thread& t);  ///< at the start of a thread; both modes

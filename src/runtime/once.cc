@@ -38,20 +38,34 @@ void begin_run(Thread& t, u64 address) {
   if (is_indexed()) index_access(t, address, false, s.version);
   store(s.version, s.version + 1);
   count_operation(t);
+  pass_point(t);
 }
 
 void end_run(u64 address) {
   TableState& s = table_state(address);
+  index_release(current(), stage::ObjectKind::kOnce, address, false);
   s.holder = 0;
   __atomic_exchange_n(&s.held, 0u, __ATOMIC_SEQ_CST);
   announce(s, address, false);
+  pass_point(current());
 }
 
-/// Replay: others go on when it is done.
+/// Replay: others go on when it is done. `once`: what it is called.
 template <typename Word>
-void await_done(Thread& t, Word& word, Word done) {
-  await(t, table_state((u64)&word), (u64)&word, false, 0, [&] { return (load(word) & done) != 0; });
+void await_done(Thread& t, Word& word, Word done, u64 once) {
+  TableState& s = table_state(once);
+  await(t, s, once, false, 0, [&] { return (load(word) & done) != 0; });
+  u64& known = t.known_once[(once >> 2 ^ once >> 8) % (sizeof t.known_once / sizeof t.known_once[0])];
+  if (known == once) return;
+  known = once;
+  if (is_indexed()) index_access(t, once, false, load(s.version), load(s.version), false);
+  index_release(t, stage::ObjectKind::kOnce, once, false);
+  pass_point(t);
 }
+
+/// Replay: compiled code looks at the first byte of a guard, and comes here only if that is 0. Where it is to be known who depends on
+/// whom it stays 0, so that all come, and the last byte says that it is done.
+u8& done_byte(u8* guard) { return is_indexed() || has_horizon() ? guard[7] : guard[0]; }
 
 void leave(Guard& guard) {
   auto& routine = (Routine&)guard;
@@ -76,7 +90,7 @@ extern "C" {
 
 int hook_pthread_once(u32* once, void (*routine)()) {
   Thread& t = current();
-  if (load(*once) & kOnceDone) return 0;
+  if (load(*once) & kOnceDone && !(g.replay && is_ordered(t, false))) return 0;
   note_use(t, stage::ObjectKind::kOnce);
   if (!is_ordered(t, false)) {
     int result = call_original(Hook::pthread_once, once, routine);
@@ -84,7 +98,7 @@ int hook_pthread_once(u32* once, void (*routine)()) {
     return result;
   }
   if (g.replay && !ran_here(t, (u64)once)) {
-    await_done(t, *once, kOnceDone);
+    await_done(t, *once, kOnceDone, (u64)once);
     return 0;
   }
   if (g.replay) {
@@ -113,12 +127,12 @@ int hook___cxa_guard_acquire(u8* guard) {
     begin_run(t, (u64)guard);
     return 1;
   }
-  await_done(t, *guard, (u8)1);
+  await_done(t, done_byte(guard), (u8)1, (u64)guard);
   return 0;
 }
 void hook___cxa_guard_release(u8* guard) {
   if (!g.replay || !is_ordered(current(), false)) return call_original<void>(Hook::__cxa_guard_release, guard);
-  __atomic_exchange_n(guard, (u8)1, __ATOMIC_SEQ_CST);
+  __atomic_exchange_n(&done_byte(guard), (u8)1, __ATOMIC_SEQ_CST);
   end_run((u64)guard);
 }
 void hook___cxa_guard_abort(u8* guard) {

@@ -29,8 +29,10 @@ void OrderedLock::wait_until_free(Thread& t) {
 
 void OrderedLock::replay(Thread& t, const Due& due) {
   forget_parents(t);
+  t.object_kind = stage::ObjectKind::kLibrary;
   take_in_order(t, state_, address_, false, due, state_.holder, t.me);
   state_.held = 1;
+  pass_point(t);
 }
 
 void OrderedLock::take(Thread& t) {
@@ -75,9 +77,14 @@ void OrderedLock::give_back(Thread& t) {
 }
 
 void OrderedLock::release() {
+  index_release(current(), stage::ObjectKind::kLibrary, address_, false);
   __atomic_exchange_n(&state_.holder, 0u, __ATOMIC_SEQ_CST);
-  if (g.replay) announce_release(state_, address_, false);
-  else if (load(state_.waiters)) futex_wake(state_.holder, 1);
+  if (!g.replay) {
+    if (load(state_.waiters)) futex_wake(state_.holder, 1);
+    return;
+  }
+  announce_release(state_, address_, false);
+  pass_point(current());
 }
 
 long repeat(Thread& t, long value, long expected) {

@@ -53,14 +53,19 @@ void lock(void*, unsigned number) {
   }
   Due due = next_operation_unsignalled(t, (u64)&l);
   if (!due.acquires()) diverge(t, Cause::kFlow, "the heap is used otherwise than recorded");
-  t.object_kind = stage::ObjectKind::kNone;  // no history of this one
+  t.object_kind = stage::ObjectKind::kHeap;
   take_in_order(t, l.order, (u64)&l, is_shared(t), due, l.lock.state);
+  pass_point(t);
 }
 
 void unlock(void*, unsigned number) {
   HeapLock& l = locks[number];
+  Thread& t = owner();
+  bool replayed = g.replay && is_ordered(t, is_shared(t));
+  if (replayed) index_release(t, stage::ObjectKind::kHeap, (u64)&l, is_shared(t));
   l.lock.release();
-  if (g.replay) announce_release(l.order, (u64)&l, is_shared(owner()));
+  if (g.replay) announce_release(l.order, (u64)&l, is_shared(t));
+  if (replayed) pass_point(t);
 }
 
 bool map_anonymous(u64 address, u64 size, int flags, long& result) {

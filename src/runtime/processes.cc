@@ -109,7 +109,7 @@ void note_parent(Thread& child, Thread& parent) {
 
 /// Nothing of the program runs before its turn has come.
 void first_turn(Thread& t) {
-  if (t.process->parallel) return;
+  if (t.process->parallel) return park_on_leaving(t);
   if (g.replay) {
     take_recorded_turn_after(t);
   } else {
@@ -154,6 +154,7 @@ long create_thread(Call& c, const Request& r) {
     child->clear_tid = r.flags & kChildClearTid ? r.child_tid : 0;
     child->child_set_tid = r.flags & kChildSetTid ? r.child_tid : 0;
     note_parent(*child, c.t);
+    if (is_indexed() && r.flags & kSetTls) note_begun(r.tls, created.thread);
     child->exited = 1;
     add(p.threads, 1u);
     // No signal may reach the child before it has a %gs of its own.
@@ -426,6 +427,7 @@ long handle_exit(Call& c) {
     i64 code = log.read_zigzag();
     if (code != (i32)c.a[0]) diverge(t, Cause::kData, "a thread ends with another code", code, (i32)c.a[0]);
     expect_check(c);
+    if (p.parallel) park_on_leaving(t);  // it may need others once more before it is gone
   }
   release_robust_mutexes(t);
   if (last) {

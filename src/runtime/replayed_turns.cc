@@ -1,6 +1,7 @@
 // Turns in replay: taken in the order of their recorded numbers.
 #include "call.h"
 #include "horizon.h"
+#include "index.h"
 #include "turn.h"
 #include "waits.h"
 
@@ -18,11 +19,18 @@ void take_turn_number(Thread& t, u32 group_number, u64 number, u64 horizon = 0) 
     add(group.members, 1u);
   }
   u64 before = t.process->parallel ? number - 1 : g.stage.turn_before(group_number, number);
-  wait_for(t, group, horizon ? stage::WaitKind::kHorizon : stage::WaitKind::kTurn, horizon ? 0 : group_number,
+  wait_for(t, group, horizon ? stage::WaitKind::kHorizon : stage::WaitKind::kTurn, horizon ? points_of(t) : group_number,
            horizon ? horizon : number, [&] { return load(group.number) == before && swap_if(group.owner, 0u, t.tid); });
   store(group.number, number);
   t.turn_number = number;
   t.has_turn = true;
+}
+
+/// In parallel mode, behind an event: others wait for it as they do for a lock.
+void note_turn_after(Thread& t, u32 group, u64 number) {
+  if (has_horizon()) give_back_turn(t);
+  pass_point(t);
+  index_point(t, stage::FactKind::kTurnAfter, group, number);
 }
 
 void take_if_next(Thread& t, Op op) {
@@ -31,6 +39,7 @@ void take_if_next(Thread& t, Op op) {
     u32 group = (u32)t.log.read_varint();
     u64 number = t.log.read_varint();
     if (number) take_turn_number(t, group, number);
+    if (number && op == Op::kTurnAfter && t.process->parallel) note_turn_after(t, group, number);
     if (op == Op::kTurn) t.has_number = true;
     else if (!number && t.log.at_end()) end_of_log(t);  // it gave the turn up, and never got it again
   }
@@ -53,14 +62,14 @@ bool turn_passes(Thread& t, Op op) {
 
 /// Others wait until such a turn is over, also if we are not let out of this step.
 void pass_turns(Thread& t, Op op, u64 step) {
-  if (!has_horizon()) return;
+  if (!has_horizon() || t.process->parallel) return;
   while (turn_passes(t, op)) {
     t.log.read_byte();
     u32 group = (u32)t.log.read_varint();
     u64 number = t.log.read_varint();
     if (!number) continue;
     note_next_event(t);
-    take_turn_number(t, group, number, load(slot_of(t).horizon) > step ? 0 : step);
+    take_turn_number(t, group, number, may_go_on(t, step) ? 0 : step);
     give_back_turn(t);
   }
 }

@@ -49,6 +49,7 @@ void let_others_finish(Thread& t) {
     for (int idle = 0, computing = 0; idle < kIdle && computing < kComputing && !load(header.give_up); ++idle) {
       auto state = (stage::ThreadState)load(slot.state);
       if (state != stage::ThreadState::kRunning && state != stage::ThreadState::kWaiting) break;
+      if (state == stage::ThreadState::kWaiting && load(slot.wait_kind) == (u32)stage::WaitKind::kHorizon) break;
       bool done = load(slot.operations_done) >= slot.operations;
       if (done && state == stage::ThreadState::kWaiting) break;
       computing += done;

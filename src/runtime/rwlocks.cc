@@ -101,6 +101,7 @@ int replay_read(Thread& t, RwLock& l) {
   if (load(l.order.last)) store(l.order.last, 0u);
   count_operation(t);
   announce(l.order, l.address(), l.shared());
+  pass_point(t);
   return 0;
 }
 
@@ -127,6 +128,7 @@ int replay_write(Thread& t, RwLock& l) {
   store(l.version, l.version + 1);
   l.current_writer = (i32)t.tid;
   count_operation(t);
+  pass_point(t);
   return 0;
 }
 
@@ -192,9 +194,11 @@ int hook_pthread_rwlock_unlock(RwLock* l) {
   refresh(t, *l);
   bool wrote = load(l->readers) & kWriting && l->current_writer == (i32)t.tid;
   if (wrote) l->current_writer = 0;
+  index_release(t, stage::ObjectKind::kRwLock, l->address(), l->shared());
   // Else its reader is the thread that made this process.
   if (wrote || load(l->readers) >= kReader) add(l->readers, -(wrote ? kWriting : kReader));
   announce(l->order, l->address(), l->shared());
+  pass_point(t);
   return 0;
 }
 

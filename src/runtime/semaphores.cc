@@ -43,8 +43,8 @@ void note_access(Thread& t, Semaphore& s) {
   count_operation(t);
 }
 
-/// Replay of either. True: it succeeds; else `result`.
-bool replay_access(Thread& t, Semaphore& s, long& result) {
+/// Replay of either. True: it succeeds; else `result`. What it counts is left alone, and stays what it was at first.
+bool replay_access(Thread& t, Semaphore& s, long& result, bool posts = false) {
   Due due = next_operation(t, s.address());
   result = due.result;
   if (!due.acquires()) {
@@ -61,10 +61,11 @@ bool replay_access(Thread& t, Semaphore& s, long& result) {
       diverge_order(t, s.address(), "the semaphore was used more often", (i64)wanted, (i64)now);
     return now == wanted;
   });
-  if (is_indexed()) index_access(t, s.address(), s.shared(), wanted);
+  if (is_indexed()) index_instant(t, s.address(), s.shared(), wanted, (u32)s.data, posts);
   __atomic_exchange_n(&s.access, (wanted + 1) << 32 | t.me, __ATOMIC_SEQ_CST);
   count_operation(t);
   announce(s.state(), s.address(), s.shared());
+  pass_point(t);
   return true;
 }
 
@@ -156,6 +157,7 @@ int spin_natively(int* lock, bool waits) {
   if (last && (last ^ t.me) >> 16 && !shared) store(s.held, 0u);  // a thread of the parent had it
   take_in_order(t, s, (u64)lock, shared, due, s.held);
   store(s.holder, t.me);
+  pass_point(t);
   return 0;
 }
 
@@ -178,7 +180,7 @@ int hook_sem_post(Semaphore* s) {
   note_use(t, stage::ObjectKind::kSemaphore);
   if (is_ordered(t, s->shared())) {
     long result;
-    if (g.replay) return replay_access(t, *s, result) ? 0 : fail_with((int)result);
+    if (g.replay) return replay_access(t, *s, result, true) ? 0 : fail_with((int)result);
     look_for_signals(t);
     note_access(t, *s);
   }
@@ -225,11 +227,14 @@ int hook_pthread_spin_unlock(int* lock) {
   Thread& t = current();
   if (is_ordered(t, t.process->shares)) {
     auto [s, shared] = place_of(t, (u64)lock);
-    if (!load(s.holder)) s.version = s.last = 0;
+    bool begins = !load(s.holder);
+    if (begins) s.version = s.last = 0;
     store(s.holder, 0u);
     if (g.replay && is_ordered(t, shared)) {
+      if (!begins) index_release(t, stage::ObjectKind::kSpinLock, (u64)lock, shared);
       __atomic_exchange_n(&s.held, 0u, __ATOMIC_SEQ_CST);
       announce_release(s, (u64)lock, shared);
+      if (!begins) pass_point(t);
     }
   }
   __atomic_exchange_n(lock, kSpinFree, __ATOMIC_SEQ_CST);

@@ -135,9 +135,11 @@ u64 pages_kept(u64 object, u64 from, u64 until) {
 void await_pages(Thread& t, u64 object, u64 until) {
   ObjectState& state = state_of_memory(object);
   await(t, state, object, true, until, [&] { return load(state.version) >= until; });
+  index_point(t, stage::FactKind::kPagesAwaited, object, until);
 }
 
 void pages_are_there(u64 object, u64 until) {
+  index_point(current(), stage::FactKind::kPagesThere, object, until);
   ObjectState& state = state_of_memory(object);
   for (u64 now = load(state.version); now < until && !swap_if(state.version, now, until);) now = load(state.version);
   announce(state, object, true);

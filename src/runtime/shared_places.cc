@@ -98,9 +98,11 @@ void release(TableState* table, u32 size, bool shared, IsEnding is_ending) {
   for (TableState* s = table; s < table + size; ++s) {
     u32 holder = load(s->holder);
     if (!holder || load(s->held) != kHeldRobust || !is_ending(holder)) continue;
+    index_release_of(current(), stage::ObjectKind::kMutex, s->address, shared);
     store(s->holder, 0u);
     __atomic_exchange_n(&s->held, 0u, __ATOMIC_SEQ_CST);
     announce_release(*s, s->address, shared);
+    pass_point(current());
   }
 }
 }  // namespace

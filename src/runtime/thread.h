@@ -158,11 +158,14 @@ struct Thread {
   bool joins;             ///< replay: inside pthread_join
   bool awaits;            ///< record: inside glibc's pthread_cond_wait
   heap::ThreadHeap own_heap;
+  u64 step;               ///< replay: the last one it came to, see horizon.h
   // Replay for the index; see index.h.
   u64 caller;             ///< of the hooked function
   stage::ObjectKind object_kind;
   stage::IndexEntry* index;  ///< the next one
   stage::IndexEntry* index_end;
+  struct { u64 address; stage::IndexEntry* entry; } held[32];  ///< what it has, and the entry that says since when; address 0: free
+  u64 known_once[64];     ///< initialisations that it knows to be done
   u32 places_as_of;
   SharedPlace places[kSharedPlaces];
   Whereabouts where;

@@ -49,6 +49,23 @@ bool map_stack(Thread& t, u64 address, u64 size) {
   return !is_error(mapped);
 }
 
+// --- who is waited for, in replay -----------------------------------------------------------------------------------------------
+
+struct {
+  u64 handle;
+  u32 thread;
+} begun[8192];  ///< by handle; the last one of each
+
+void note_joined(Thread& t, u64 handle) {
+  pass_point(t);
+  if (!is_indexed()) return;
+  for (u64 i = 0, at = handle / kPage; i < sizeof begun / sizeof begun[0]; ++i, ++at) {
+    auto& entry = begun[at % (sizeof begun / sizeof begun[0])];
+    if (load(entry.handle) == handle) return index_point(t, stage::FactKind::kJoined, entry.thread);
+    if (!load(entry.handle)) return;
+  }
+}
+
 // --- stacks of detached threads ------------------------------------------------------------------------------------------------
 
 /// Handles of threads that nobody will join; 0: free. A stack is used again when its thread has left it, and which one that was is
@@ -84,8 +101,8 @@ bool has_left(u64 thread) {
 long name_of(u32 index) { return (long)load(times_left[index]) << 32 | (index + 1); }
 constexpr u64 kIndexMask = 0xffffffff;
 
-/// The name of a stack that was left; of that one, if it is not 0.
-long take_left(long wanted) {
+/// The name of a stack that was left; of that one, if it is not 0. `left`: the handle of its thread.
+long take_left(long wanted, u64& left) {
   for (u32 i = 0, end = load(detached_end); i < end; ++i) {
     u64 thread = load(detached[i]);
     if (!thread) continue;
@@ -93,26 +110,32 @@ long take_left(long wanted) {
     if ((wanted && name != wanted) || !has_left(thread) || !swap_if(detached[i], thread, u64{0})) continue;
     name = name_of(index_of(thread));  // it may have come and gone meanwhile
     store(times_left[index_of(thread)], (u8)(load(times_left[index_of(thread)]) + 1));
+    left = thread;
     return name;
   }
   return 0;
 }
 
 long repeat_left(Thread& t) {
-  if (!g.replay) return repeat(t, take_left(0), 0);
+  u64 thread = 0;
+  if (!g.replay) return repeat(t, take_left(0, thread), 0);
   long wanted = repeat(t, 0, 0);
   if (!wanted) return 0;
   for (int i = 0; i < 100; ++i) {
-    if (take_left(wanted)) return wanted;
+    if (take_left(wanted, thread)) {
+      note_joined(t, thread);
+      return wanted;
+    }
     sys(__NR_sched_yield);
   }
   const Timespec pause{0, 50'000};
   begin_wait(t, stage::WaitKind::kJoin, (u64)wanted, 0);
-  while (!take_left(wanted)) {
+  while (!take_left(wanted, thread)) {
     if (load(g.stage.header().give_up)) abandon_wait(t);
     sys(__NR_nanosleep, &pause, nullptr);
   }
   end_wait(t);
+  note_joined(t, thread);
   return wanted;
 }
 
@@ -170,11 +193,22 @@ int join(Hook hook, u64 thread, Arguments... arguments) {
   t.joins = true;
   int result = call_original(hook, thread, arguments...);
   t.joins = false;
-  if (!result) take_stack_back(t, thread);
-  return result;
+  if (result) return result;
+  note_joined(t, thread);
+  take_stack_back(t, thread);
+  return 0;
 }
 
 }  // namespace
+
+void note_begun(u64 handle, u32 thread) {
+  for (u64 i = 0, at = handle / kPage; i < sizeof begun / sizeof begun[0]; ++i, ++at) {
+    auto& entry = begun[at % (sizeof begun / sizeof begun[0])];
+    if (load(entry.handle) != handle && !swap_if(entry.handle, u64{0}, handle)) continue;
+    store(entry.thread, thread);
+    return;
+  }
+}
 
 void forget_detached() {
   memset(detached, 0, sizeof detached);

@@ -120,13 +120,18 @@ struct IndexEntry {
     };
     char name[32];
   };
-  uint64_t reserved;
+  uint64_t step, point;              ///< where the thread is then: see ThreadSlot::horizon
+  uint64_t until_step, until_point;  ///< where it gave the object back; point 0: it did not, or there is an entry of its own
 };
-static_assert(sizeof(IndexEntry) == 64);
-inline constexpr uint32_t kIndexWrite = 1, kIndexShared = 2, kIndexName = 4, kIndexFact = 8;
-inline constexpr uint64_t kIndexWindow = 1 << 20;  ///< such a file grows by this
+static_assert(sizeof(IndexEntry) == 88);
+/// kIndexRelease: no access, but the end of the last one. kIndexGives: of a semaphore, a post.
+inline constexpr uint32_t kIndexWrite = 1, kIndexShared = 2, kIndexName = 4, kIndexFact = 8, kIndexRelease = 16, kIndexGives = 32;
+inline constexpr uint64_t kIndexWindow = 8192 * sizeof(IndexEntry);  ///< such a file grows by this
+static_assert(kIndexWindow % 4096 == 0);
 
-enum class ObjectKind : uint32_t { kNone = 0, kMutex = 1, kRwLock = 2, kSemaphore = 3, kSpinLock = 4, kNamed = 5, kOnce = 6, kBarrier = 7, kCount };
+/// kLibrary: a stream, a critical section of OpenMP, what is inside libc. kHeap: inside the allocator; no history of these.
+enum class ObjectKind : uint32_t { kNone = 0, kMutex = 1, kRwLock = 2, kSemaphore = 3, kSpinLock = 4, kNamed = 5, kOnce = 6, kBarrier = 7,
+                                  kLibrary = 8, kHeap = 9, kCount };
 
 /// What a call did that the log does not say, since replay needs not know: what `key` is, `number`, and `caller`. An end is named by
 /// the channel that it sends on, what is received by its channel.
@@ -140,6 +145,13 @@ enum class FactKind : uint32_t {
   kListens,      ///< the listener begins
   kAccepted,     ///< a connection, at this listener
   kKilled,       ///< a signal, `number`, to the process `key` as kill says it
+  kJoined,       ///< the end of a thread of this process, `key`, was waited for
+  kMet,          ///< the call was access `number` to what System V or eventfd share, `key`
+  kPagesThere,   ///< shared memory `key` has its contents up to page `number`
+  kPagesAwaited, ///< it had to have them
+  kSignalled,    ///< the condition `key`
+  kTurnAfter,    ///< in parallel mode: turn `number` of the group `key`, behind an event
+  kWoken,        ///< from waiting for it, with the mutex whose access this is
 };
 inline constexpr uint64_t kListener = uint64_t{1} << 63;
 
@@ -248,7 +260,9 @@ struct ThreadSlot {
   uint32_t wait_kind;  ///< WaitKind
   uint64_t wait_for, wait_position;
   uint64_t event;      ///< the event it is at: the first that has not happened yet
-  uint64_t horizon;    ///< how far it may go, in steps: 2e is on leaving event e, 2e + 1 on entering the next
+  uint64_t horizon;    ///< how far it may go, in steps: 2e is on leaving event e, 2e + 1 on entering the next;
+  uint64_t horizon_point;  ///< in parallel mode beyond that step, up to where it has passed so many points of locks
+  uint64_t points;     ///< that it has passed: each time it takes something or gives it back
   uint32_t horizon_futex, pad;
   uint32_t tid;        ///< of the replayed thread
   uint16_t complete;   ///< 1: the recording of this thread ends with its end; 0: it was cut off

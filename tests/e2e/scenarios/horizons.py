@@ -48,13 +48,8 @@ def test_horizons(context):
         context.expect(before == by_demand, f"--to {event}: {before}, but by demand {by_demand}")
 
 
-def test_limit_horizons_parallel(context):
-    """Said in one line, as is an event that is not there."""
-    recording = context.path("recording")
-    context.record(recording, [context.program("counted_steps")], ["--threads=parallel"])
-    refused = context.replay(recording, "--to", "p2:20")
-    context.expect(b"--threads=parallel" in refused.stderr, "parallel", refused)
-    context.expect_one_line("parallel", refused)
+def test_horizons_errors(context):
+    """An event that is not there is said in one line."""
     context.record(context.path("serial"), ["true"])
     for event in ("p1:9999", "p2:1", "nonsense", "p1:5,p1:7"):
         context.expect_one_line(event, context.replay(context.path("serial"), "--to", event))
