@@ -7,13 +7,14 @@
 
 #include "common.h"
 
-static int flag;
+static int flag, seen;
 
 static void* body(void* unused) {
   (void)unused;
   for (int i = 0; i < 20; ++i) syscall(SYS_getppid);
   __atomic_store_n(&flag, 1, __ATOMIC_SEQ_CST);
   syscall(SYS_futex, &flag, FUTEX_WAKE_PRIVATE, 1, 0, 0, 0);
+  while (!__atomic_load_n(&seen, __ATOMIC_SEQ_CST)) continue;  // no call before the other's
   return NULL;
 }
 
@@ -22,6 +23,7 @@ int main(void) {
   CHECK(pthread_create(&thread, NULL, body, NULL) == 0);
   while (!__atomic_load_n(&flag, __ATOMIC_SEQ_CST)) syscall(SYS_futex, &flag, FUTEX_WAIT_PRIVATE, 0, 0, 0, 0);
   syscall(SYS_getuid);
+  __atomic_store_n(&seen, 1, __ATOMIC_SEQ_CST);
   CHECK(pthread_join(thread, NULL) == 0);
   puts("met");
   return 0;
