@@ -3,6 +3,8 @@ import json
 import re
 import signal
 
+# Cones that are known before, and demand while running: they end in the same state.
+WAYS = ((), ("--demand",))
 PLACE = re.compile(r"(p[0-9.]+)(?::(\d+))?(.*?)(?:  \(now thread (\d+)\))?$")
 
 
@@ -40,3 +42,15 @@ def hold_at(context, recording, event, way):
 def release(running):
     running.process.send_signal(signal.SIGINT)
     return running.finish()
+
+
+def expect_same_stops(context, recording, count):
+    """Random events: both ways arrive there, and everybody stands at the same place."""
+    everything = [event["event"] for list in events_of(context, recording).values() for event in list]
+    for event in context.random.sample(everything, min(len(everything), count)):
+        stand = []
+        for way in WAYS:
+            replay = context.replay(recording, "--to", event, *way)
+            context.expect(replay.status == 0 and f"\n{event}".encode() in b"\n" + replay.stdout, f"--to {event}", replay)
+            stand.append(re.sub(rb"now thread \d+", b"", replay.stdout))
+        context.expect(stand[0] == stand[1], f"--to {event}: by demand they stand elsewhere: {stand[0]} {stand[1]}")

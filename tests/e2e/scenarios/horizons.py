@@ -2,7 +2,7 @@
 import re
 import struct
 
-from holding import events_of, hold_at, release
+from holding import WAYS, events_of, expect_same_stops, hold_at, release
 
 
 def counter(place, address):
@@ -11,9 +11,6 @@ def counter(place, address):
     with open(f"/proc/{place.tid}/mem", "rb") as memory:
         memory.seek(address + 8 * (number - 1))
         return struct.unpack("l", memory.read(8))[0]
-
-
-WAYS = ((), ("--demand",))
 
 
 def expect_at(context, recording, event, way, address, steps):
@@ -60,14 +57,7 @@ def expect_random(context, command):
     recording = context.path(f"recording of {command[0].split('/')[-1]}")
     recorded = context.record(recording, command)
     context.expect(recorded.status == 0, "record", recorded)
-    everything = [event["event"] for list in events_of(context, recording).values() for event in list]
-    for event in context.random.sample(everything, min(len(everything), context.rounds(8, 500))):
-        stand = []
-        for way in WAYS:
-            replay = context.replay(recording, "--to", event, *way)
-            context.expect(replay.status == 0 and f"\n{event}".encode() in b"\n" + replay.stdout, f"--to {event}", replay)
-            stand.append(re.sub(rb"now thread \d+", b"", replay.stdout))
-        context.expect(stand[0] == stand[1], f"--to {event}: by demand they stand elsewhere: {stand[1]}")
+    expect_same_stops(context, recording, context.rounds(8, 500))
 
 
 def test_horizons_shell(context):

@@ -5,9 +5,7 @@ import re
 import shutil
 import struct
 
-from holding import PLACE, events_of, release
-
-WAYS = ((), ("--demand",))
+from holding import PLACE, WAYS, events_of, expect_same_stops, release
 
 POINT = re.compile(r"up to point (\d+) of its locks")
 PARALLEL = ["--threads=parallel"]
@@ -89,14 +87,7 @@ def test_horizons_parallel(context):
 def expect_random(context, command):
     """Random events of a program, both ways."""
     recording, _ = record(context, command)
-    everything = [event["event"] for list in events_of(context, recording).values() for event in list]
-    for event in context.random.sample(everything, min(len(everything), context.rounds(6, 500))):
-        stand = []
-        for way in WAYS:
-            replay = context.replay(recording, "--to", event, *way)
-            context.expect(replay.status == 0 and f"\n{event}".encode() in b"\n" + replay.stdout, f"--to {event}", replay)
-            stand.append(re.sub(rb"now thread \d+", b"", replay.stdout))
-        context.expect(stand[0] == stand[1], f"--to {event}: by demand they stand elsewhere: {stand[0]} {stand[1]}")
+    expect_same_stops(context, recording, context.rounds(6, 500))
     shutil.rmtree(recording)
 
 
