@@ -5,21 +5,35 @@
 
         .section .rodata
 
-# What an entry of this operation needs: skip in %rsi, its place in the chunk in %r11, that of the version last seen in %r10, and in %r9
-# whether it is this mutex's. %r8: the operation; %rcx: where operations are counted.
-        .macro  prepare_entry
-        mov     %r8, %rsi
+# %r10: the place of the version of this mutex that was seen last; %r9: 0 if it is this mutex's.
+        .macro  find_version
         mov     %rdi, %r10
         mov     %rdi, %r9
-        sub     %gs:THREAD_LAST_ENTRY, %rsi
         shr     $3, %r10d
         shr     $12, %r9d
         xor     %r9d, %r10d
-        mov     CHUNK_USED(%rcx), %r11d
         and     $(CACHED_VERSIONS - 1), %r10d
         shl     $4, %r10d
         mov     %gs:THREAD_VERSIONS(%r10), %r9
         xor     %rdi, %r9
+        .endm
+
+# What an entry of this operation needs: skip in %rsi, its place in the chunk in %r11, and the version last seen.
+# %r8: the operation; %rcx: where operations are counted.
+        .macro  prepare_entry
+        mov     %r8, %rsi
+        sub     %gs:THREAD_LAST_ENTRY, %rsi
+        mov     CHUNK_USED(%rcx), %r11d
+        find_version
+        .endm
+
+# From skip, the entry of two bytes (src/runtime/entries.h) but for the version, which is still to be added, times 256.
+        .macro  begin_entry
+        mov     $SHORT_BACK, %eax
+        sub     %rsi, %rax
+        sub     %gs:THREAD_VERSIONS + 8(%r10), %rax
+        shl     $8, %rax
+        lea     (%rax, %rsi, 2), %rsi
         .endm
 
 # The mutex is free and becomes this thread's, or it is not and the long way is gone.
@@ -28,6 +42,10 @@
         mov     $1, %edx
         lock cmpxchg %edx, (%rdi)
         jne     1f
+        own_mutex
+        .endm
+
+        .macro  own_mutex
         mov     %gs:THREAD_TID, %eax
         mov     %eax, 8(%rdi)
         incl    12(%rdi)
@@ -63,6 +81,7 @@ pastcone_fast_lock:
         jae     5f
         cmp     $SKIP_OFTEN, %rsi
         setb    %gs:THREAD_OFTEN
+        begin_entry
         jmp     7f
 
         # Other threads often have this thread's mutexes in between, and whether they had cannot be foretold: so nothing here depends on
@@ -71,16 +90,16 @@ pastcone_fast_lock:
 4:      prepare_entry
         cmp     %gs:THREAD_NEXT_ENTRY, %r11
         jae     1f
-        cmp     $SKIP_MOST, %rsi
+        cmp     $SKIP_SELDOM, %rsi
         jae     8f
+        begin_entry
         take_mutex
 7:      mov     24(%rdi), %rdx
         mov     %rdx, %rax
-        sub     %gs:THREAD_VERSIONS + 8(%r10), %rax
-        shl     $9, %rax
-        lea     (%rax, %rsi, 4), %esi
-        mov     %si, CHUNK_BYTES(%rcx, %r11)
-        shr     $15, %rax
+        shl     $8, %rax
+        add     %rsi, %rax
+        mov     %ax, CHUNK_BYTES(%rcx, %r11)
+        shr     $16, %rax
         or      %rax, %r9               # not 0: two bytes are not enough
         mov     32(%rdi), %esi
         xor     %gs:THREAD_ME, %esi     # 0: this thread had it last
@@ -115,7 +134,7 @@ pastcone_fast_lock:
 5:      movabs  $HANDED_OVER_SLOT, %r11
         jmp     *(%r11)
 
-        # In replay nobody can take it now but who had it last, unless an entry says so.
+        # In replay nobody can take it now but who had it last, unless an entry says so: no atomic operation is needed.
 2:      cmpb    $0, %gs:THREAD_COUNTS
         je      1f
         testl   $0xff, 16(%rdi)
@@ -123,16 +142,66 @@ pastcone_fast_lock:
         mov     %gs:THREAD_OPERATIONS, %rcx
         mov     (%rcx), %r8
         cmp     %gs:THREAD_NEXT_ENTRY, %r8
-        je      1f
+        je      9f
         mov     %gs:THREAD_ME, %r9d
         cmp     %r9d, 32(%rdi)
         jne     1f
-        take_mutex
+        cmpl    $0, (%rdi)
+        jne     1f
+        movl    $1, (%rdi)
+        own_mutex
         inc     %r8
         incq    24(%rdi)
         mov     %r8, (%rcx)
         xor     %eax, %eax
         ret
+
+        # An entry says which version this thread finds; if it is here already, there is nothing to wait for.
+9:      cmpb    $0, %gs:THREAD_ENTRY_SHORT
+        je      1f
+        find_version
+        test    %r9, %r9
+        jne     1f
+        mov     %gs:THREAD_ENTRY_DELTA, %rdx
+        add     %gs:THREAD_VERSIONS + 8(%r10), %rdx
+        cmp     %rdx, 24(%rdi)
+        jne     1f
+        cmpl    $0, (%rdi)              # in this order: before its version came somebody may have it yet to take
+        jne     1f
+        mov     %gs:THREAD_ME, %r9d
+        mov     32(%rdi), %eax
+        xor     %r9d, %eax
+        shr     $16, %eax
+        jne     1f                      # a thread of another process had it, or nobody
+        movl    $1, (%rdi)              # before the version: who waits for the next one looks at both
+        own_mutex
+        mov     %r9d, 32(%rdi)
+        mov     %rdx, %gs:THREAD_VERSIONS + 8(%r10)
+        inc     %rdx
+        mov     %rdx, 24(%rdi)
+        mov     %r8, %gs:THREAD_LAST_ENTRY
+        lea     1(%r8), %rdx
+        mov     %rdx, (%rcx)
+        mov     %gs:THREAD_ENTRY_AFTER, %rsi
+        lea     2(%rsi), %rdx
+        cmp     %gs:THREAD_ENTRIES_END, %rdx
+        ja      10f
+        movzwl  (%rsi), %eax
+        test    $1, %al
+        jne     10f
+        movzbl  %al, %r9d
+        shr     %r9d
+        shr     $8, %eax
+        add     %r9, %r8
+        lea     -SHORT_BACK(%rax, %r9), %rax
+        mov     %rsi, %gs:THREAD_ENTRY_AT
+        mov     %rdx, %gs:THREAD_ENTRY_AFTER
+        mov     %rax, %gs:THREAD_ENTRY_DELTA
+        mov     %r8, %gs:THREAD_NEXT_ENTRY
+        xor     %eax, %eax
+        ret
+10:     movabs  $LOOK_AHEAD_SLOT, %r11
+        jmp     *(%r11)
 1:
 pastcone_fast_lock_end:
 

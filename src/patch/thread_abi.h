@@ -10,16 +10,25 @@
 #define THREAD_LAST_ENTRY 56
 #define THREAD_SAVED_RCX 64
 #define THREAD_SAVED_RAX 72
-#define THREAD_VERSIONS 80
+#define THREAD_ENTRY_AT 80
+#define THREAD_ENTRY_AFTER 88
+#define THREAD_ENTRIES_END 96
+#define THREAD_ENTRY_DELTA 104
+#define THREAD_ENTRY_SHORT 112
+#define THREAD_VERSIONS 120
 #define CACHED_VERSIONS 512
-// Entries: so many operations after the last one two bytes are not enough; so few after it, there will be one soon again.
-#define SKIP_MOST 32
+// Entries of two bytes: skip is less than this, and how much less than skip the version's difference may be.
+#define SKIP_MOST 128
+#define SHORT_BACK 64
+// So few operations after the last entry, there will be one soon again; and after so many there will not.
 #define SKIP_OFTEN 4
+#define SKIP_SELDOM 32
 // From a thread's number of operations, which is in the header of the chunk it writes to.
 #define CHUNK_USED -20
 #define CHUNK_BYTES 24
 #define COUNTS_RECORD 1
 #define COUNTS_REPLAY 2
+#define LOOK_AHEAD_SLOT 0x200000001060
 #define ANNOUNCE_SLOT 0x200000001068
 #define HANDED_OVER_SLOT 0x200000001070
 #define WAKE_SLOT 0x200000001078

@@ -18,7 +18,8 @@ runtime_entry_instruction:
         jmp     entry_instruction_body
         .balign 16
         # What fast paths in patched code call (patch/thread_abi.h).
-        .skip   24, 0xcc
+        .skip   16, 0xcc
+        .quad   runtime_look_ahead
         .quad   runtime_announce_mutex
         .quad   runtime_handed_over
         .quad   runtime_wake_mutex

@@ -45,10 +45,11 @@ void put(Window& w, u64 value) {
 
 u64 unzigzag(u64 value) { return value >> 1 ^ -(value & 1); }
 
-u64 read(Window& w) {
+/// Replay: the next varint of the entry.
+u64 read(Thread& t) {
   u64 value = 0;
-  for (int shift = 0; shift < 64 && w.at < w.end; shift += 7) {
-    u8 b = (u8)w.base[w.at++];
+  for (int shift = 0; shift < 64 && t.entry_after < t.entries_end; shift += 7) {
+    auto b = (u8)*t.entry_after++;
     value |= (u64)(b & 0x7f) << shift;
     if (!(b & 0x80)) break;
   }
@@ -57,21 +58,34 @@ u64 read(Window& w) {
 
 /// Replay: finds out at which operation the next entry is.
 void look_ahead(Thread& t) {
-  Window& w = t.log.locks;
-  t.entry_at = w.at;
-  if (w.at >= w.end) {
+  t.entry_at = t.entry_after;
+  t.entry_short = false;
+  t.has_entry = t.entry_at < t.entries_end;
+  if (!t.has_entry) {
     // If it was killed, the last operation may have its entry and not be counted.
     t.next_entry = t.all_operations = max(t.all_operations, t.read_entry ? t.last_entry + 1 : 0);
-    t.has_entry = false;
     return;
   }
-  u64 head = read(w);
-  t.entry_kind = (EntryKind)(head & 3);
-  t.next_entry = t.last_entry + (head >> 2);
-  t.has_entry = true;
+  u64 skip = 0;
+  if (u32 bytes = read_short(t.entry_at, (u64)(t.entries_end - t.entry_at), skip, t.entry_delta)) {
+    t.entry_short = true;
+    t.entry_kind = EntryKind::kAcquired;
+    t.entry_after += bytes;
+  } else {
+    u64 head = read(t) >> kLongBits;
+    t.entry_kind = (EntryKind)(head & 3);
+    skip = head >> 2;
+  }
+  t.next_entry = t.last_entry + skip;
 }
 
 }  // namespace
+
+/// From patch/fast_paths.S, which has taken the mutex of an entry.
+extern "C" int runtime_look_ahead() {
+  look_ahead(current());
+  return 0;
+}
 
 u64& cached_version(Thread& t, u64 address) {
   VersionSeen& entry = version_slot(t, address);
@@ -101,13 +115,16 @@ void resume_lock_stream(Thread& t) {
   }
   t.all_operations = slot_of(t).operations;
   note_core(t);
+  Window& w = t.log.locks;
+  t.entry_after = w.base + w.at;
+  t.entries_end = w.base + w.end;
   look_ahead(t);
 }
 
 void hand_over_lock_stream(Thread& t, Log& log) {
   log.operations = t.operations ? *t.operations : 0;
   log.last_entry = t.last_entry;
-  if (g.replay) log.locks.at = t.entry_at;
+  if (g.replay) log.locks.at = (u64)(t.entry_at - log.locks.base);
 }
 
 void let_signals_in(Thread& t) {
@@ -146,19 +163,21 @@ void write_entry(Thread& t, EntryKind kind, u64 address, u64 version, long resul
   if (!make_room(t)) return;
   Window& w = t.log.locks;
   w.at = sizeof(format::ChunkHeader) + header_of(w).used;  // patch/fast_paths.S writes here, too
-  u64 operation = *t.operations;
-  put(w, (operation - t.last_entry) << 2 | (u64)kind);
+  u64 operation = *t.operations, skip = operation - t.last_entry;
   t.last_entry = operation;
-  if (kind == EntryKind::kResult || kind == EntryKind::kBoth) put(w, zigzag(result));
-  if (kind == EntryKind::kAcquired || kind == EntryKind::kBoth) {
-    bool predicted = version == ~u64{0};
-    u64 delta = 0;
-    if (!predicted) {
-      u64& known = cached_version(t, address);
-      delta = zigzag((i64)(version - known));  // a new lock may lie where an old one did
-      known = version;
-    }
-    put(w, kind == EntryKind::kAcquired ? delta : predicted ? 0 : delta + 1);
+  bool acquired = kind != EntryKind::kResult, predicted = version == ~u64{0};
+  i64 delta = 0;
+  if (acquired && !predicted) {
+    u64& known = cached_version(t, address);
+    delta = (i64)(version - known);  // a new lock may lie where an old one did
+    known = version;
+  }
+  u32 bytes = kind == EntryKind::kAcquired ? write_short(w.base + w.at, skip, delta) : 0;
+  w.at += bytes;
+  if (!bytes) {
+    put(w, (skip << 2 | (u64)kind) << kLongBits | kLongMark);
+    if (kind != EntryKind::kAcquired) put(w, zigzag(result));
+    if (acquired) put(w, kind == EntryKind::kAcquired ? zigzag(delta) : predicted ? 0 : zigzag(delta) + 1);
   }
   store(header_of(w).used, (u32)(w.at - sizeof(format::ChunkHeader)));
 }
@@ -204,20 +223,16 @@ Due next_operation_unsignalled(Thread& t, u64 address) {
     if (slot_of(t).complete) diverge_additional(t, address);
     end_of_log(t);
   }
-  Window& w = t.log.locks;
   Due due{false, t.entry_kind, 0, false, 0};
   t.last_entry = t.next_entry;
   t.read_entry = true;
   if (due.kind != EntryKind::kAcquired) {
-    due.result = (long)unzigzag(read(w));
+    due.result = (long)unzigzag(read(t));
   }
   if (due.kind != EntryKind::kResult) {
-    u64 delta = read(w);
-    due.ordered = due.kind == EntryKind::kAcquired || delta;
-    if (due.ordered) {
-      u64& known = cached_version(t, address);
-      due.version = known += unzigzag(delta - (due.kind == EntryKind::kBoth));
-    }
+    u64 delta = t.entry_short ? 1 + zigzag(t.entry_delta) : read(t) + (due.kind == EntryKind::kAcquired);
+    due.ordered = delta != 0;
+    if (due.ordered) due.version = cached_version(t, address) += unzigzag(delta - 1);
   }
   look_ahead(t);
   return due;
@@ -229,10 +244,9 @@ bool is_address(long result) { return result > 0xffff; }
 /// The result in the entry of the operation that comes next; 0 if it has none.
 long peek_result(Thread& t) {
   if (*t.operations != t.next_entry || !t.has_entry || t.entry_kind == EntryKind::kAcquired) return 0;
-  Window& w = t.log.locks;
-  u64 at = w.at;
-  auto result = (long)unzigzag(read(w));
-  w.at = at;
+  const char* after = t.entry_after;
+  auto result = (long)unzigzag(read(t));
+  t.entry_after = after;
   return result;
 }
 }  // namespace

@@ -3,23 +3,22 @@
 // Each object counts its accesses, its version, and knows who had it last. A thread writes nothing down while it is the same one
 // that comes again; else which version it found. These entries are its lock stream, apart from its events:
 //
-//   varint skip << 2 | kind    `skip` ordered operations since the last entry went as predicted
-//   kAcquired                  zigzag: the version, less the one it found last time (a small cache by address; 0 if forgotten)
-//   kResult                    zigzag: the operation acquired nothing, and gave this
-//   kBoth                      zigzag: the result; varint: 0 as predicted, or 1 + the same
-//   Who runs an initialisation has a kBoth entry, and the result is its address.
+//   skip, kind    ordered operations since that of the last entry; all but that one went as predicted
+//   kAcquired     delta: the version, less the one it found last time (a small cache by address; 0 if forgotten)
+//   kResult       zigzag: the operation acquired nothing, and gave this
+//   kBoth         zigzag: the result; varint: 0 as predicted, or 1 + zigzag of delta
+//   Who runs an initialisation has a kBoth entry, and the result is its address. For their bytes see entries.h.
 //
 // In replay an operation with an entry waits for its version; one without must find that it had the object last.
 #pragma once
 
 #include "cores.h"
+#include "entries.h"
 #include "horizon.h"
 #include "index.h"
 #include "thread.h"
 
 namespace pastcone::runtime {
-
-enum class EntryKind : u8 { kAcquired = 0, kResult = 1, kBoth = 2 };
 
 /// In the object itself, where it has room.
 struct ObjectState {

@@ -102,6 +102,15 @@ struct Thread {
   u64 next_entry;         ///< replay: the operation that has the next entry; record: how full the chunk of its lock stream may be
   u64 last_entry;         ///< the operation that had the last one
   u64 saved[2];           ///< replay: for stubs of asynchronous points
+  // Replay, of the next entry:
+  const char* entry_at;   ///< where it begins
+  const char* entry_after;  ///< and the one after it, or what it has more than skip
+  const char* entries_end;
+  i64 entry_delta;        ///< if it is a short one
+  bool entry_short;
+  EntryKind entry_kind;
+  bool has_entry;         ///< there is one
+  bool read_entry;        ///< there was one
   VersionSeen versions[kCachedVersions];  ///< in parallel mode; see objects.h
   u32 number;             ///< p3.2 is 2
   Process* process;
@@ -132,12 +141,8 @@ struct Thread {
   u64* next_event;        ///< replay: ThreadSlot::event
   Log log;                ///< both modes
   // In parallel mode; see objects.h.
-  EntryKind entry_kind;   ///< replay: of the next entry
-  bool has_entry;         ///< replay: there is one
-  bool read_entry;        ///< replay: there was one
   u64 own_operations;     ///< record, if there is no lock stream: counted here
   u64 all_operations;     ///< replay: how many there are
-  u64 entry_at;           ///< replay: where the next entry begins
   i32 crowded;            ///< replay: how often it found another thread on its core
   u32 alone;              ///< replay: for how long it need not look again
   bool in_call;           ///< inside a call whose events have numbers
@@ -179,6 +184,9 @@ static_assert(offsetof(Thread, tid) == THREAD_TID && offsetof(Thread, me) == THR
 static_assert(offsetof(Thread, last_entry) == THREAD_LAST_ENTRY && offsetof(Thread, versions) == THREAD_VERSIONS);
 static_assert(offsetof(Thread, saved) == THREAD_SAVED_RCX && THREAD_SAVED_RAX == THREAD_SAVED_RCX + sizeof(u64));
 static_assert(offsetof(Thread, next_entry) == THREAD_NEXT_ENTRY);
+static_assert(offsetof(Thread, entry_at) == THREAD_ENTRY_AT && offsetof(Thread, entry_after) == THREAD_ENTRY_AFTER);
+static_assert(offsetof(Thread, entries_end) == THREAD_ENTRIES_END && offsetof(Thread, entry_delta) == THREAD_ENTRY_DELTA);
+static_assert(offsetof(Thread, entry_short) == THREAD_ENTRY_SHORT);
 static_assert(offsetof(Thread, often) == THREAD_OFTEN);
 static_assert(offsetof(Thread, counts) == THREAD_COUNTS && offsetof(Thread, operations) == THREAD_OPERATIONS);
 static_assert(sizeof(Thread) < kSlotSize - kSlotThread);

@@ -7,7 +7,7 @@
 
 namespace pastcone::format {
 
-inline constexpr uint16_t kVersion = 6;
+inline constexpr uint16_t kVersion = 7;
 
 // --- streams and chunks -------------------------------------------------------------------------------------------
 // Every thread writes two streams: its events, and the bulk bytes (payloads) that some events refer to, in order.
