@@ -27,13 +27,11 @@
         find_version
         .endm
 
-# From skip, the entry of two bytes (src/runtime/entries.h) but for the version, which is still to be added, times 256.
+# The first of the two bytes that an entry has (src/runtime/entries.h), and in %rsi the version for which the other one would be 0.
         .macro  begin_entry
-        mov     $SHORT_BACK, %eax
-        sub     %rsi, %rax
-        sub     %gs:THREAD_VERSIONS + 8(%r10), %rax
-        shl     $8, %rax
-        lea     (%rax, %rsi, 2), %rsi
+        lea     (%rsi, %rsi), %eax
+        mov     %al, CHUNK_BYTES(%rcx, %r11)
+        add     %gs:THREAD_VERSIONS + 8(%r10), %rsi
         .endm
 
 # The mutex is free and becomes this thread's, or it is not and the long way is gone.
@@ -96,10 +94,14 @@ pastcone_fast_lock:
         take_mutex
 7:      mov     24(%rdi), %rdx
         mov     %rdx, %rax
-        shl     $8, %rax
-        add     %rsi, %rax
-        mov     %ax, CHUNK_BYTES(%rcx, %r11)
-        shr     $16, %rax
+        sub     %rsi, %rax
+        lea     (%rax, %rax), %rsi
+        not     %rax
+        lea     3(, %rax, 4), %rax
+        test    %rsi, %rsi
+        cmovns  %rsi, %rax
+        mov     %al, CHUNK_BYTES + 1(%rcx, %r11)
+        shr     $8, %rax
         or      %rax, %r9               # not 0: two bytes are not enough
         mov     32(%rdi), %esi
         xor     %gs:THREAD_ME, %esi     # 0: this thread had it last
@@ -186,14 +188,21 @@ pastcone_fast_lock:
         lea     2(%rsi), %rdx
         cmp     %gs:THREAD_ENTRIES_END, %rdx
         ja      10f
-        movzwl  (%rsi), %eax
-        test    $1, %al
-        jne     10f
-        movzbl  %al, %r9d
+        movzbl  (%rsi), %r9d
         shr     %r9d
-        shr     $8, %eax
+        jc      10f
+        movzbl  1(%rsi), %eax
+        mov     %eax, %r10d
+        mov     %eax, %r11d
+        and     $3, %r11d
+        cmp     $1, %r11d
+        je      10f
+        shr     $2, %r10d
+        not     %r10
+        shr     %eax
+        cmovc   %r10, %rax
         add     %r9, %r8
-        lea     -SHORT_BACK(%rax, %r9), %rax
+        add     %r9, %rax
         mov     %rsi, %gs:THREAD_ENTRY_AT
         mov     %rdx, %gs:THREAD_ENTRY_AFTER
         mov     %rax, %gs:THREAD_ENTRY_DELTA

@@ -15,11 +15,10 @@
 #define THREAD_ENTRIES_END 96
 #define THREAD_ENTRY_DELTA 104
 #define THREAD_ENTRY_SHORT 112
-#define THREAD_VERSIONS 120
+#define THREAD_VERSIONS 128
 #define CACHED_VERSIONS 512
-// Entries of two bytes: skip is less than this, and how much less than skip the version's difference may be.
+// In an entry of two bytes skip is less than this.
 #define SKIP_MOST 128
-#define SHORT_BACK 64
 // So few operations after the last entry, there will be one soon again; and after so many there will not.
 #define SKIP_OFTEN 4
 #define SKIP_SELDOM 32

@@ -1,7 +1,8 @@
 // The bytes of an entry in a lock stream; objects.h says what entries are, docs/trace-format.md (section 6) how they look.
 //
-// What a thread finds most often is an object that it had itself for some operations and others for some more: the version is
-// then a little more than `skip` behind the one before. So the short forms keep the difference of the two.
+// What a thread finds most often is an object that it had itself for `skip` operations and others for `rest` more. For the thread that had
+// it in between it is the other way round: it skips what is the rest here. So both look the same, and the compressor finds one
+// thread's entries in the other's.
 #pragma once
 
 #include "pastcone/patch/thread_abi.h"
@@ -11,45 +12,52 @@ namespace pastcone::runtime {
 
 enum class EntryKind : u8 { kAcquired = 0, kResult = 1, kBoth = 2 };
 
-/// Form n begins with n ones and a zero, from the lowest bit on; then `skip_bits` of skip; the rest is delta - skip + `back`.
-struct EntryForm {
-  u8 bytes, skip_bits;
-  i64 back;
-};
-inline constexpr u32 kForms = 3;
-inline constexpr EntryForm kEntryForms[kForms] = {{2, 7, SHORT_BACK}, {3, 11, 512}, {3, 5, 32}};
-static_assert(SKIP_MOST == 1 << 7);
+inline constexpr u64 kOneByte = 1 << 7, kTwoBytes = 1 << 14, kNegative = 1 << 6;
+static_assert(SKIP_MOST == kOneByte);
 
-/// The first byte of an entry of no such form, a varint: skip << 5 | kind << 3 | 7.
-inline constexpr u32 kLongBits = kForms;
-inline constexpr u64 kLongMark = (1 << kLongBits) - 1;
+/// Where skip would begin there are these two bits in an entry of no short form: a varint, skip << 4 | kind << 2 | 3.
+inline constexpr u32 kLongBits = 2;
+inline constexpr u64 kLongMark = 3;
 
-/// Writes an entry of a short form at `to`; how many bytes, or 0 if there is none for it.
-inline u32 write_short(char* to, u64 skip, i64 delta) {
-  for (u32 n = 0; n < kForms; ++n) {
-    const EntryForm& form = kEntryForms[n];
-    u32 used = n + 1 + form.skip_bits;
-    u64 rest = (u64)(delta - (i64)skip + form.back);
-    if (skip >> form.skip_bits || rest >> (form.bytes * 8 - used)) continue;
-    u64 bits = ((u64{1} << n) - 1) | skip << (n + 1) | rest << used;
-    for (u32 i = 0; i < form.bytes; ++i) to[i] = (char)(bits >> 8 * i);
-    return form.bytes;
+inline u32 write_small(char* to, u64 value) {
+  if (value < kOneByte) {
+    to[0] = (char)(value << 1);
+    return 1;
   }
-  return 0;
+  to[0] = (char)(value << 2 | 1);
+  to[1] = (char)(value >> 6);
+  return 2;
 }
 
-/// Reads one of at most `available` bytes; how many it has, or 0: it is of no such form, or not all there.
+/// Writes kAcquired at `to`, where delta is skip + rest; how many bytes, or 0 if it is too much for the short form.
+inline u32 write_short(char* to, u64 skip, i64 delta) {
+  i64 rest = delta - (i64)skip;
+  if (skip >= kTwoBytes || rest >= (i64)kTwoBytes || rest < -(i64)kNegative) return 0;
+  u32 bytes = write_small(to, skip);
+  if (rest >= 0) return bytes + write_small(to + bytes, (u64)rest);
+  to[bytes] = (char)(~rest << 2 | 3);
+  return bytes + 1;
+}
+
+/// `from` becomes what is behind it. Not for the mark of the long form.
+inline u64 read_small(const char*& from) {
+  u64 low = (u8)*from++;
+  if (!(low & 1)) return low >> 1;
+  return low >> 2 | (u64)(u8)*from++ << 6;
+}
+
+/// Reads one of at most `available` bytes; how many it has, or 0: it is a long one, or not all there.
 inline u32 read_short(const char* from, u64 available, u64& skip, i64& delta) {
-  auto n = (u32)__builtin_ctz(~(u32)(u8)*from);
-  if (n >= kForms) return 0;
-  const EntryForm& form = kEntryForms[n];
-  if (available < form.bytes) return 0;
-  u32 used = n + 1 + form.skip_bits;
-  u64 bits = 0;
-  for (u32 i = 0; i < form.bytes; ++i) bits |= (u64)(u8)from[i] << 8 * i;
-  skip = bits >> (n + 1) & ((u64{1} << form.skip_bits) - 1);
-  delta = (i64)(bits >> used) - form.back + (i64)skip;
-  return form.bytes;
+  auto size = [](char first) { return first & 1 ? 2u : 1u; };
+  auto is_mark = [](char first) { return (first & kLongMark) == kLongMark; };
+  u32 bytes = size(*from);
+  if (is_mark(*from) || available <= bytes) return 0;
+  bytes += is_mark(from[bytes]) ? 1 : size(from[bytes]);
+  if (available < bytes) return 0;
+  skip = read_small(from);
+  i64 rest = is_mark(*from) ? ~(i64)((u8)*from >> 2) : (i64)read_small(from);
+  delta = (i64)skip + rest;
+  return bytes;
 }
 
 }  // namespace pastcone::runtime

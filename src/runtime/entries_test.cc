@@ -38,20 +38,27 @@ void expect_bytes(u64 skip, i64 delta, u32 bytes) {
 TEST(Entries, AreShortWhereThreadsTakeTurns) {
   expect_bytes(1, 2, 2);
   expect_bytes(0, 0, 2);
-  expect_bytes(127, 127 + 191, 2);
+  expect_bytes(127, 127 + 127, 2);
   expect_bytes(127, 127 - 64, 2);
 }
 
 TEST(Entries, GrowAtTheEdges) {
   expect_bytes(128, 200, 3);
-  expect_bytes(127, 127 + 192, 3);
-  expect_bytes(2047, 2047 + 1535, 3);
-  expect_bytes(2047, 2047 + 1536, 0);
-  expect_bytes(2048, 2048, 0);
-  expect_bytes(1, 65000, 3);
-  expect_bytes(31, 31 + 65503, 3);
-  expect_bytes(31, 31 + 65504, 0);
-  expect_bytes(3, -1000, 0);
+  expect_bytes(127, 127 + 128, 3);
+  expect_bytes(128, 128 + 128, 4);
+  expect_bytes(16383, 2 * 16383, 4);
+  expect_bytes(16384, 16384, 0);
+  expect_bytes(1, 1 + 16384, 0);
+  expect_bytes(500, 500 - 64, 3);
+  expect_bytes(500, 500 - 65, 0);
+}
+
+TEST(Entries, OfTwoThatTakeTurnsLookTheSame) {
+  char mine[4] = {}, other[4] = {};
+  ASSERT_EQ(write_short(mine, 7, 7 + 300), 3u);  // I had it 7 times, then the other 300 times
+  ASSERT_EQ(write_short(other, 300, 300 + 9), 3u);
+  EXPECT_EQ(mine[1], other[0]);
+  EXPECT_EQ(mine[2], other[1]);
 }
 
 TEST(Entries, ReadAsTheyWereWritten) {
@@ -71,8 +78,8 @@ TEST(Entries, OfTheLongFormAreNotShort) {
   u64 skip = 0;
   i64 delta = 0;
   for (int head = 0; head < 256; ++head) {
-    char bytes[3] = {static_cast<char>(head), 0, 0};
-    EXPECT_EQ(read_short(bytes, 3, skip, delta) == 0, (head & kLongMark) == kLongMark) << head;
+    char bytes[4] = {static_cast<char>(head), 0, 0, 0};
+    EXPECT_EQ(read_short(bytes, 4, skip, delta) == 0, (head & kLongMark) == kLongMark) << head;
   }
 }
 

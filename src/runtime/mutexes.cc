@@ -28,22 +28,34 @@ int note(Thread& t, Mutex& m, int result) {
   return result;
 }
 
+bool take_free(Mutex& m) { return !load(m.lock) && swap_if(m.lock, 0, 1); }
+
 /// Record: the usual case without glibc.
 bool take_plain(Thread& t, Mutex& m) {
-  if (!m.plain() || load(m.lock) || !swap_if(m.lock, 0, 1)) return false;
+  if (!m.plain() || !take_free(m)) return false;
   m.owner = (i32)t.tid;
   ++m.users;
   note_acquired(t, m.state, m.address(), m.between_processes());
   return true;
 }
 
-/// Leaves the mutex to the core of who has it for a microsecond or two. Who wants it the whole time needs it for less, and to sleep and
-/// be woken takes longer for both.
-bool back_off(Mutex& m) {
-  constexpr u64 kTicks = 4000;
+/// Waits for one that somebody has, in the hope that it need not sleep: to sleep and be woken takes longer for both. A thread that has
+/// much to do between two locks shall have it soon; so have others, and it is free most of the time. Else it is left alone, to the core of
+/// who has it, for as long as this thread needs for many operations, but a microsecond or two at most.
+bool back_off(Thread& t, Mutex& m) {
+  constexpr u64 kMany = 64, kMost = 4000, kSparse = 110, kEnough = 8;
+  auto& pace = t.pace;
+  u64 from = __builtin_ia32_rdtsc(), done = *t.operations - pace.operation;
+  if (done >= kEnough) pace.ticks = (from - pace.since) / done;
+  if (pace.ticks >= kSparse) {
+    while (__builtin_ia32_rdtsc() - from < min(4 * pace.ticks, kMost)) {
+      __builtin_ia32_pause();
+      if (take_free(m)) return true;
+    }
+  }
   for (int tries = 0; tries < 2; ++tries) {
-    for (u64 from = __builtin_ia32_rdtsc(); __builtin_ia32_rdtsc() - from < kTicks;) __builtin_ia32_pause();
-    if (!load(m.lock) && swap_if(m.lock, 0, 1)) return true;
+    for (from = __builtin_ia32_rdtsc(); __builtin_ia32_rdtsc() - from < min(kMany * pace.ticks, kMost);) __builtin_ia32_pause();
+    if (take_free(m)) return true;
   }
   return false;
 }
@@ -51,13 +63,15 @@ bool back_off(Mutex& m) {
 /// Record: one that somebody has, without glibc, which would look at it once more before it sleeps, and so take it from the core of who
 /// has it; for an adaptive one it asks the processor's clock for how long to spin, which replay does not.
 void take_waiting(Thread& t, Mutex& m) {
-  if (!back_off(m)) {
+  if (!back_off(t, m)) {
     int& error = program_errno();
     int before = error;
     while (__atomic_exchange_n(&m.lock, 2, __ATOMIC_SEQ_CST))
       call_original<long>(Hook::syscall, (long)__NR_futex, &m.lock, m.shared() ? 0 : kFutexPrivate, 2, nullptr);
     error = before;
   }
+  t.pace.operation = *t.operations;
+  t.pace.since = __builtin_ia32_rdtsc();
   m.owner = (i32)t.tid;
   ++m.users;
   note_acquired(t, m.state, m.address(), m.between_processes());

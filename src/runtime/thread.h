@@ -111,7 +111,7 @@ struct Thread {
   EntryKind entry_kind;
   bool has_entry;         ///< there is one
   bool read_entry;        ///< there was one
-  VersionSeen versions[kCachedVersions];  ///< in parallel mode; see objects.h
+  alignas(sizeof(VersionSeen)) VersionSeen versions[kCachedVersions];  ///< in parallel mode; see objects.h
   u32 number;             ///< p3.2 is 2
   Process* process;
   Frame* frame;           ///< the program's registers, while the runtime has the thread; else none
@@ -143,6 +143,7 @@ struct Thread {
   // In parallel mode; see objects.h.
   u64 own_operations;     ///< record, if there is no lock stream: counted here
   u64 all_operations;     ///< replay: how many there are
+  struct { u64 operation, since, ticks; } pace;  ///< record: when it last waited for a lock, and what an operation took before
   i32 crowded;            ///< replay: how often it found another thread on its core
   u32 alone;              ///< replay: for how long it need not look again
   bool in_call;           ///< inside a call whose events have numbers
