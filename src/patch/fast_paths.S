@@ -7,12 +7,8 @@
 
 # %r10: the place of the version of this mutex that was seen last; %r9: 0 if it is this mutex's.
         .macro  find_version
-        mov     %rdi, %r10
-        mov     %rdi, %r9
-        shr     $3, %r10d
-        shr     $12, %r9d
-        xor     %r9d, %r10d
-        and     $(CACHED_VERSIONS - 1), %r10d
+        imul    $VERSION_HASH, %edi, %r10d
+        shr     $VERSION_SHIFT, %r10d
         shl     $4, %r10d
         mov     %gs:THREAD_VERSIONS(%r10), %r9
         xor     %rdi, %r9

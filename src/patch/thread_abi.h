@@ -16,7 +16,10 @@
 #define THREAD_ENTRY_DELTA 104
 #define THREAD_ENTRY_SHORT 112
 #define THREAD_VERSIONS 128
-#define CACHED_VERSIONS 512
+#define CACHED_VERSIONS 4096
+// An object's place among them: the highest bits of 32 of its address times this.
+#define VERSION_HASH 0x9e3779b1
+#define VERSION_SHIFT 20
 // In an entry of two bytes skip is less than this.
 #define SKIP_MOST 128
 // So few operations after the last entry, there will be one soon again; and after so many there will not.

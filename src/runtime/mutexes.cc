@@ -46,7 +46,10 @@ bool back_off(Thread& t, Mutex& m) {
   constexpr u64 kMany = 64, kMost = 4000, kSparse = 110, kEnough = 8;
   auto& pace = t.pace;
   u64 from = __builtin_ia32_rdtsc(), done = *t.operations - pace.operation;
-  if (done >= kEnough) pace.ticks = (from - pace.since) / done;
+  if (done >= kEnough) {
+    u64 ticks = (from - pace.since) / done;  // now and then far too many: it did not run all the time
+    pace.ticks = pace.ticks ? min(ticks, pace.ticks + pace.ticks / 8 + 1) : ticks;
+  }
   if (pace.ticks >= kSparse) {
     while (__builtin_ia32_rdtsc() - from < min(4 * pace.ticks, kMost)) {
       __builtin_ia32_pause();

@@ -90,6 +90,7 @@ extern "C" int runtime_look_ahead() {
 u64& cached_version(Thread& t, u64 address) {
   VersionSeen& entry = version_slot(t, address);
   if (entry.address != address) entry = {address, 0};
+  t.has_versions = true;
   return entry.version;
 }
 
@@ -105,7 +106,8 @@ void resume_lock_stream(Thread& t) {
   *t.operations = t.log.operations;
   t.last_entry = t.log.last_entry;
   t.next_entry = 0;
-  for (auto& entry : t.versions) entry = {};
+  if (t.has_versions) for (auto& entry : t.versions) entry = {};
+  t.has_versions = false;
   allow_fast_path(t);
   if (!t.process->parallel) return;
   if (!g.replay) {

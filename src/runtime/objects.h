@@ -73,7 +73,8 @@ void resume_lock_stream(Thread& t);               ///< there
 
 /// The version of an object that this thread found last, as far as it remembers: the same in both modes.
 inline VersionSeen& version_slot(Thread& t, u64 address) {
-  return t.versions[(address >> 3 ^ address >> 12) % kCachedVersions];
+  static_assert(kCachedVersions == 1 << (32 - VERSION_SHIFT));
+  return t.versions[(u32)address * VERSION_HASH >> VERSION_SHIFT];
 }
 u64& cached_version(Thread& t, u64 address);
 

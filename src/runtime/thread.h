@@ -111,6 +111,7 @@ struct Thread {
   EntryKind entry_kind;
   bool has_entry;         ///< there is one
   bool read_entry;        ///< there was one
+  bool has_versions;      ///< both modes: some of the following are known
   alignas(sizeof(VersionSeen)) VersionSeen versions[kCachedVersions];  ///< in parallel mode; see objects.h
   u32 number;             ///< p3.2 is 2
   Process* process;
