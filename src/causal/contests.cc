@@ -25,7 +25,7 @@ void add_channel(const Graph& graph, uint32_t channel, Contests& contests) {
   for (const Transfer& send : graph.sends_of(channel)) {
     auto message = static_cast<uint32_t>(contests.messages.size());
     contests.messages.push_back(
-        {send.at, number, send.at.thread, 0, static_cast<uint32_t>(&send - graph.sends.view().data())});
+        {send.at, number, send.at.thread, 0, static_cast<uint32_t>(&send - graph.sends.view().data()), {}});
     // Who took its first byte.
     while (receive < receives.size() &&
            (info.messages() ? receives[receive].begin < send.begin : receives[receive].end() <= send.begin)) {
@@ -51,7 +51,8 @@ void add_ports(const Graph& graph, Contests& contests) {
     const ArrivalInput& arrival = graph.arrivals[place];
     if (!there(arrival.send)) continue;
     number[place] = static_cast<uint32_t>(contests.messages.size());
-    contests.messages.push_back({arrival.send, first + arrival.port, arrival.lane, arrival.tag, place});
+    contests.messages.push_back(
+        {arrival.send, first + arrival.port, arrival.lane, arrival.tag, place, arrival.until});
   }
   for (const TakingInput& taking : graph.takings) {
     if (number[taking.arrival] == kNone || !there(taking.at)) continue;

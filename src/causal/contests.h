@@ -15,6 +15,7 @@ struct ContestMessage {
   uint32_t contest;
   uint32_t lane, tag;
   uint32_t item;            ///< its place in Graph::sends, or Graph::arrivals
+  Node until;               ///< as in ArrivalInput
   uint32_t taking = kNone;  ///< its place in Contests::takings; kNone: nobody took it
 };
 

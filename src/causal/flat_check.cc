@@ -101,7 +101,8 @@ class Checker {
                [&](const AccessInput& access) { return real(access.at) && access.object < objects_; }) &&
            std::ranges::all_of(lists_.arrivals,
                                [&](const ArrivalInput& each) {
-                                 return each.port < lists_.ports.size() && real(each.send);
+                                 return each.port < lists_.ports.size() && real(each.send) &&
+                                        real(each.until);
                                }) &&
            std::ranges::all_of(lists_.takings, [&](const TakingInput& each) {
              return each.arrival < lists_.arrivals.size() && real(each.at);

@@ -174,6 +174,8 @@ void code_ports(Coder& coder, auto& lists) {
     coder.plain(FlatList::kArrivals, each.lane);
     coder.plain(FlatList::kArrivals, each.tag);
     sends.code(coder, FlatList::kArrivals, FlatList::kArrivals, each.send);
+    coder.plain(FlatList::kArrivals, each.until.thread);
+    coder.plain(FlatList::kArrivals, each.until.event);
   }
   uint32_t arrival = 0;
   for (auto& each : lists.takings) {

@@ -26,7 +26,7 @@ constexpr size_t kChecksumAt = 24, kChecked = 32;
 Graph random_graph(std::mt19937& random) {
   auto execution = random_execution(random, {5, 50, false});
   execution.input.ports = {{3, 1, 0}};
-  execution.input.arrivals = {{0, 0, 0, {0, 1}}, {0, 1, 0, {0, 1}}};
+  execution.input.arrivals = {{0, 0, 0, {0, 1}, {}}, {0, 1, 0, {0, 1}, {0, 9}}};
   execution.input.takings = {{1, {0, 1}, kNone, 1}};
   auto graph = build(std::move(execution.input), {kAllKinds, 2});
   EXPECT_TRUE(graph) << graph.error().message;

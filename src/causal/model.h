@@ -121,6 +121,7 @@ struct ArrivalInput {
   uint32_t lane = 0;  ///< what comes on one lane stays in order: a sender, a polled end …
   uint32_t tag = 0;
   Node send;
+  Node until;  ///< that thread can take it before this event only; event 0: at any time
 };
 
 /// A receive at a port. `tag` kNone: any; any_lane 0: from a given sender. Takings of one event come in

@@ -171,11 +171,15 @@ class RaceFinder {
                                  static_cast<uint32_t>(last - list_.begin())});
   }
 
-  /// Whether a receive can happen before the message's own.
+  /// Whether a receive can happen before the message's own, and while it could be taken.
   bool could_precede(const Contest& contest, uint32_t number, const ContestMessage& message,
                      uint32_t taking) const {
+    Node other = contests_.takings[taking].at;
+    if (message.until.event != 0 && message.until.thread == other.thread &&
+        message.until.event <= other.event)
+      return false;
     if (message.taking == kNone) return true;
-    Node own = contests_.takings[message.taking].at, other = contests_.takings[taking].at;
+    Node own = contests_.takings[message.taking].at;
     if (own.thread == other.thread) return contest.set ? other.event < own.event : taking < message.taking;
     size_t width = contest.receivers.size();
     size_t row = vectors_.taking_row[number] + (taking - contest.first_taking) * width;

@@ -7,7 +7,8 @@
 //   - r did not come before m's send, nor before the receive of an earlier message of the same lane;
 //   - in a queue (pipe, Unix socket, listening socket), nor before that of any message sent before m: these
 //   arrive before it;
-//   - m's own receive did not come before the event before r;
+//   - m's own receive did not come before the event before r, nor the event up to which r's thread could take
+//   it;
 //   - r takes messages of any lane, and any tag or m's.
 // "Before" is by causal edges, without the order in which receivers that share an end happened to get there.
 // All that is asked of the graph are the vectors at sends and receives of such places: one sweep. With n

@@ -175,7 +175,7 @@ TEST(Races, WritersThatComeOneAfterTheOtherDoNotRace) {
 TEST(Races, ReadinessHasNoOrderWithinOnePoll) {
   Execution execution = three_threads();
   execution.ports = {{0, 1, 1}};
-  execution.arrivals = {{0, 0, 0, {0, 1}}, {0, 1, 0, {1, 1}}};
+  execution.arrivals = {{0, 0, 0, {0, 1}, {}}, {0, 1, 0, {1, 1}, {}}};
   execution.takings = {{0, {2, 1}, kNone, 1}, {1, {2, 1}, kNone, 1}};
   Execution later = execution;
   later.takings[1].at.event = 2;
@@ -194,7 +194,7 @@ TEST(Races, FiguresCountReceivesOnce) {
   execution.sends = {{0, 4, 0, {0, 1}}, {0, 4, 1, {1, 1}}, {0, 4, 2, {1, 2}}};
   execution.receives = {{0, 4, 0, {2, 1}}, {0, 4, 1, {2, 2}}, {0, 4, 2, {2, 3}}};
   execution.ports = {{0, 0, 0}};
-  execution.arrivals = {{0, 0, 0, {0, 1}}, {0, 1, 0, {1, 1}}};
+  execution.arrivals = {{0, 0, 0, {0, 1}, {}}, {0, 1, 0, {1, 1}, {}}};
   execution.takings = {{0, {2, 1}, kNone, 1}, {1, {2, 2}, kNone, 1}};
   auto graph = build(std::move(execution));
   ASSERT_TRUE(graph);

@@ -5,6 +5,7 @@
 #include <csignal>
 #include <cstring>
 
+#include "pastcone/graph/children.h"
 #include "pastcone/graph/fact_edges.h"
 #include "pastcone/graph/opens.h"
 #include "pastcone/graph/ports.h"
@@ -65,7 +66,7 @@ class Reader {
     causal::Node at;
   };
   std::vector<Wait> waits_;
-  std::multimap<uint32_t, uint32_t> by_pid_;  ///< pid → the threads of a process that has it, by index
+  Children children_;
   Images images_;
   Turns turns_;
   Transfers transfers_;
@@ -128,11 +129,12 @@ void Reader::add_order_of_events() {
 
 /// All threads of a process end with it.
 void Reader::add_end_of(uint32_t pid, causal::Node at, EdgeKind kind) {
-  auto [first, last] = by_pid_.equal_range(pid);
-  for (auto found = first; found != last; ++found) {
-    uint32_t child = found->second;
-    execution_.edges.push_back({{child, execution_.threads[child].events}, at, kind});
-  }
+  auto child = children_.child(pid, at, execution_);
+  if (!child) return;
+  ProcessId process = execution_.threads[*child].id.process();
+  for (uint32_t i = *child; i < execution_.threads.size() && execution_.threads[i].id.process() == process;
+       ++i)
+    execution_.edges.push_back({{i, execution_.threads[i].events}, at, kind});
 }
 
 void Reader::start(const Item& item, causal::ThreadInput& thread) {
@@ -171,7 +173,7 @@ Status Reader::read(ThreadId id, uint32_t index, const Told& told) {
     events = item->event;
     if (item->op == Op::kStart) {
       start(*item, thread);
-      by_pid_.emplace(item->pid, index);
+      if (id.number() == 1) children_.add(item->pid, index);
       signals_.add_process(id.process().number(), item->pid);
       vfork = (item->flags & format::kStartVfork) != 0 && thread.creator.event != 0;
     }

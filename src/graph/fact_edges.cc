@@ -102,8 +102,10 @@ void FactEdges::take(const Fact& fact, Node at) {
     case FactKind::kReady:
       ready_.emplace_back(at, fact.key);
       break;
+    case FactKind::kWatcher:
     case FactKind::kWatched:
-      watches_.add(fact);
+    case FactKind::kUnwatched:
+      watches_.take(fact);
       break;
     case FactKind::kPolled:
       if (uint64_t source = watches_.source(fact)) ready_.emplace_back(at, source);

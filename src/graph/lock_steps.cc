@@ -147,7 +147,10 @@ class Renumbering {
     for (auto* transfers : {&execution_.sends, &execution_.receives}) {
       for (causal::Transfer& transfer : *transfers) transfer.at = moved(transfer.at);
     }
-    for (causal::ArrivalInput& arrival : execution_.arrivals) arrival.send = moved(arrival.send);
+    for (causal::ArrivalInput& arrival : execution_.arrivals) {
+      arrival.send = moved(arrival.send);
+      arrival.until = moved(arrival.until);
+    }
     for (causal::TakingInput& taking : execution_.takings) taking.at = moved(taking.at);
   }
 

@@ -1,9 +1,6 @@
 #include "pastcone/graph/ports.h"
 
 #include <algorithm>
-#include <cstring>
-
-#include "pastcone/graph/steps.h"
 
 namespace pastcone::graph {
 
@@ -32,6 +29,13 @@ struct Ports::Lane {
   uint32_t sender = kNone, receiver = kNone;
   bool contested = false;
   std::vector<Transfer> sends, receives;  ///< by position
+  std::vector<uint32_t> taken;            ///< of each send: by which step of the receiver; 0: by none
+  size_t last_taken = 0;                  ///< of these: behind the last one that was
+
+  bool belongs_to(uint32_t thread) const { return !contested && (receiver == thread || receiver == kNone); }
+  void find_taken(bool messages);
+  /// From `first` on, behind the last one that was taken by then.
+  size_t behind(size_t first, uint32_t step) const;
 
   void add(std::vector<Transfer> Lane::*list, uint32_t Lane::*thread, const Transfer& transfer) {
     contested = contested || (this->*thread != kNone && this->*thread != transfer.at.thread);
@@ -40,17 +44,86 @@ struct Ports::Lane {
   }
 };
 
-/// Each channel that was chosen once is a lane of the port.
-void Ports::add_polled(uint32_t thread, Waits& waits, const std::map<uint64_t, Lane>& lanes,
-                       Execution& execution) const {
-  std::map<int32_t, std::vector<const Lane*>> ports;
-  for (const auto& [channel, receives] : waits.chosen) {
-    for (const auto& [event, port] : receives) waits.join(receives.begin()->second, port);
+/// A send is taken by who gets its first byte.
+void Ports::Lane::find_taken(bool messages) {
+  size_t next = 0;
+  for (const Transfer& send : sends) {
+    auto before = [&](const Transfer& receive) {
+      return messages ? receive.begin < send.begin : receive.end() <= send.begin;
+    };
+    while (next < receives.size() && before(receives[next])) ++next;
+    bool is_taken = next < receives.size() &&
+                    (messages ? receives[next].begin == send.begin : receives[next].begin <= send.begin);
+    taken.push_back(is_taken ? receives[next].at.event : 0);
+    if (is_taken) last_taken = taken.size();
   }
+}
+
+size_t Ports::Lane::behind(size_t first, uint32_t step) const {
+  for (size_t i = first; i < last_taken && taken[i] <= step; ++i) {
+    if (taken[i] != 0) first = i + 1;
+  }
+  return first;
+}
+
+/// Each time it was watched, a channel is a lane that begins with the first wait then, and from which nothing
+/// can be had later than that.
+void Ports::add_watched(uint32_t thread, int32_t instance, const Spans& spans, const Lanes& lanes,
+                        Execution& execution) const {
+  auto port = static_cast<uint32_t>(execution.ports.size());
+  auto channels = static_cast<uint32_t>(execution.channels.size());
+  const Waits& waits = waits_.at(thread);
+  size_t used = 0;
+  auto arrive = [&](uint32_t lane, Node send, uint32_t until, uint32_t taken, bool any) {
+    if (taken != 0) {
+      auto arrival = static_cast<uint32_t>(execution.arrivals.size());
+      execution.takings.push_back({arrival, {thread, taken}, kNone, uint32_t{any}});
+    }
+    execution.arrivals.push_back({port, lane, 0, send, {thread, until}});
+  };
+  for (const auto& [channel, list] : spans) {
+    auto found = lanes.find(channel);
+    if (found == lanes.end() || found->second.sends.empty() || !found->second.belongs_to(thread)) continue;
+    const Lane& lane = found->second;
+    auto chosen = waits.chosen.find(channel);
+    auto is_chosen = [&](uint32_t step) {
+      if (chosen == waits.chosen.end()) return false;
+      auto by = chosen->second.find(step);
+      return by != chosen->second.end() && by->second == port_of_instance(instance);
+    };
+    uint32_t number = lane.place;
+    size_t next = 0;
+    for (const Span& span : list) {
+      arrive(number, {thread, span.from}, 0, span.from, false);
+      next = lane.behind(next, span.from);
+      // The first one behind those that were taken then could have been.
+      size_t until = span.until == 0 ? lane.last_taken : lane.behind(next, span.until);
+      for (uint32_t last = 0; next < std::min(until + 1, lane.sends.size()); ++next) {
+        uint32_t taken = lane.taken[next];
+        bool then = next < until && taken != last && is_chosen(taken);
+        arrive(number, lane.sends[next].at, span.until, taken, then);
+        last = taken;
+      }
+      next = until;
+      number += channels;
+    }
+    ++used;
+  }
+  if (used > 0) execution.ports.push_back({kPolled, 0, 0});
+}
+
+/// Each channel that was chosen once is a lane of the port.
+void Ports::add_polled(uint32_t thread, Waits& waits, const Lanes& lanes, Execution& execution) const {
+  std::map<int32_t, std::vector<const Lane*>> ports;
+  std::map<uint64_t, int32_t> port_of;  // of a channel: one of those that it was chosen at
   for (const auto& [channel, receives] : waits.chosen) {
+    for (const auto& [event, port] : receives) {
+      if (!is_instance(port)) waits.join(port_of.emplace(channel, port).first->second, port);
+    }
+  }
+  for (const auto& [channel, port] : port_of) {
     const Lane& lane = lanes.at(channel);
-    if (lane.contested || lane.receiver != thread || lane.sends.empty()) continue;
-    ports[waits.port_of(receives.begin()->second)].push_back(&lane);
+    if (lane.belongs_to(thread) && !lane.sends.empty()) ports[waits.port_of(port)].push_back(&lane);
   }
   for (const auto& [ignored, channels] : ports) {
     if (channels.size() < 2) continue;
@@ -64,24 +137,17 @@ void Ports::add_polled(uint32_t thread, Waits& waits, const std::map<uint64_t, L
       };
       if (auto opened = waits.opened.find(channel.id / 2); opened != waits.opened.end()) {
         // Nothing can be had of it before, whenever it was sent.
-        execution.arrivals.push_back({port, lane->place, 0, {thread, opened->second}});
+        execution.arrivals.push_back({port, lane->place, 0, {thread, opened->second}, {}});
         take({thread, opened->second}, false);
       }
       const auto& chosen = waits.chosen.at(channel.id);
       uint32_t last = 0;
-      size_t next = 0;
-      for (const Transfer& send : lane->sends) {
-        const auto& receives = lane->receives;
-        execution.arrivals.push_back({port, lane->place, 0, send.at});
-        auto before = [&](const Transfer& receive) {
-          return channel.messages ? receive.begin < send.begin : receive.end() <= send.begin;
-        };
-        while (next < receives.size() && before(receives[next])) ++next;
-        if (next == receives.size()) continue;
-        const Transfer& receive = receives[next];
-        if (channel.messages ? receive.begin != send.begin : receive.begin > send.begin) continue;
-        take(receive.at, receive.at.event != last && chosen.contains(receive.at.event));
-        last = receive.at.event;
+      for (size_t i = 0; i < lane->sends.size(); ++i) {
+        execution.arrivals.push_back({port, lane->place, 0, lane->sends[i].at, {}});
+        uint32_t taken = lane->taken[i];
+        if (taken == 0) continue;
+        take({thread, taken}, taken != last && chosen.contains(taken));
+        last = taken;
       }
     }
   }
@@ -117,140 +183,50 @@ void Ports::add_listening(Execution& execution) const {
     execution.ports.push_back({kListening, 1, 0});
     for (const Connection& each : connections) {
       auto arrival = static_cast<uint32_t>(execution.arrivals.size());
-      execution.arrivals.push_back({port, static_cast<uint32_t>(each.number), 0, each.connect});
+      execution.arrivals.push_back({port, static_cast<uint32_t>(each.number), 0, each.connect, {}});
       execution.takings.push_back({arrival, each.accept, kNone, 1});
     }
   }
 }
 
+void Ports::read_lanes(const Execution& execution, Lanes& lanes) const {
+  std::vector<Lane*> wanted(execution.channels.size(), nullptr);
+  for (uint32_t place = 0; place < wanted.size(); ++place) {
+    auto lane = lanes.find(execution.channels[place].id);
+    if (lane == lanes.end()) continue;
+    wanted[place] = &lane->second;
+    lane->second.place = place;
+  }
+  for (const Transfer& each : execution.sends) {
+    if (Lane* lane = wanted[each.channel]) lane->add(&Lane::sends, &Lane::sender, each);
+  }
+  for (const Transfer& each : execution.receives) {
+    if (Lane* lane = wanted[each.channel]) lane->add(&Lane::receives, &Lane::receiver, each);
+  }
+  for (auto& [channel, lane] : lanes) {
+    std::ranges::stable_sort(lane.sends, {}, &Transfer::begin);
+    std::ranges::stable_sort(lane.receives, {}, &Transfer::begin);
+    if (!lane.sends.empty()) lane.find_taken(execution.channels[lane.place].messages);
+  }
+}
+
 void Ports::finish(Execution& execution) && {
-  std::map<uint64_t, Lane> lanes;
+  Lanes lanes;
   for (const auto& [thread, waits] : waits_) {
     for (const auto& [channel, receives] : waits.chosen) lanes[channel];
+    for (const auto& [instance, spans] : *waits.watched) {
+      for (const auto& [channel, list] : spans) lanes[channel];
+    }
   }
   if (!lanes.empty()) {
-    std::vector<Lane*> wanted(execution.channels.size(), nullptr);
-    for (uint32_t place = 0; place < wanted.size(); ++place) {
-      auto lane = lanes.find(execution.channels[place].id);
-      if (lane == lanes.end()) continue;
-      wanted[place] = &lane->second;
-      lane->second.place = place;
+    read_lanes(execution, lanes);
+    for (auto& [thread, waits] : waits_) {
+      add_polled(thread, waits, lanes, execution);
+      for (const auto& [instance, spans] : *waits.watched)
+        add_watched(thread, instance, spans, lanes, execution);
     }
-    for (const Transfer& each : execution.sends) {
-      if (Lane* lane = wanted[each.channel]) lane->add(&Lane::sends, &Lane::sender, each);
-    }
-    for (const Transfer& each : execution.receives) {
-      if (Lane* lane = wanted[each.channel]) lane->add(&Lane::receives, &Lane::receiver, each);
-    }
-    for (auto& [channel, lane] : lanes) {
-      std::ranges::stable_sort(lane.sends, {}, &Transfer::begin);
-      std::ranges::stable_sort(lane.receives, {}, &Transfer::begin);
-    }
-    for (auto& [thread, waits] : waits_) add_polled(thread, waits, lanes, execution);
   }
   add_listening(execution);
-}
-
-namespace {
-
-constexpr uint32_t kPoll = 7, kPpoll = 271, kSelect = 23, kPselect = 270, kEpollWait = 232, kEpollPwait = 281,
-                   kEpollPwait2 = 441, kConnect = 42, kAccept = 43, kAccept4 = 288, kListen = 50;
-constexpr int32_t kAnyDescriptor = -1;  // that select was asked about, or an epoll instance that is not known
-
-}  // namespace
-
-/// pollfd: i32 fd, u16 events, u16 revents.
-Status PortScan::poll(StreamReader& reader, const Item& item) {
-  constexpr size_t kEntry = 8, kEvents = 4, kFound = 6;
-  constexpr uint16_t kToRead = 0x1 | 0x2 | 0x40 | 0x80 | 0x2000;  // POLLIN, PRI, RDNORM, RDBAND, RDHUP
-  ByteView entries = TRY(reader.payload(item));
-  size_t asked = 0;
-  int64_t ready = 0;
-  bool joined = true;
-  for (size_t at = 0; at + kEntry <= entries.size(); at += kEntry) {
-    int32_t descriptor = 0;
-    uint16_t events = 0, found = 0;
-    std::memcpy(&descriptor, entries.data() + at, sizeof descriptor);
-    std::memcpy(&events, entries.data() + at + kEvents, sizeof events);
-    std::memcpy(&found, entries.data() + at + kFound, sizeof found);
-    if (descriptor < 0 || (events & kToRead) == 0) continue;
-    if (asked == asked_.size()) asked_.push_back(~descriptor);
-    if (asked_[asked] != descriptor) {  // mostly they are those of the last time
-      asked_[asked] = descriptor;
-      joined = false;
-    }
-    ++asked;
-    ready += found != 0;
-  }
-  if (asked == 0) return {};
-  port_ = asked_[0];
-  if (!joined || asked != asked_.size()) {
-    asked_.resize(asked);
-    for (int32_t descriptor : asked_) {
-      if (waits_.port_of(port_) != waits_.port_of(descriptor)) waits_.join(port_, descriptor);
-    }
-  }
-  ready_ = asked > 1 ? ready : 0;
-  return {};
-}
-
-Status PortScan::wait(StreamReader& reader, const Item& item) {
-  used_.clear();
-  ready_ = 0;
-  wait_ = told_.known() ? &told_.at({index_, leaving(item.event)}) : nullptr;
-  if (item.result <= 0) return {};
-  if (item.call == kPoll || item.call == kPpoll) return poll(reader, item);
-  ready_ = item.result;
-  port_ = wait_ != nullptr && wait_->epoll >= 0 ? kAnyDescriptor - 1 - wait_->epoll : kAnyDescriptor;
-  return {};
-}
-
-/// Whether the last wait told of this channel, and nothing was had of it since.
-bool PortScan::chosen(uint64_t channel) {
-  if (wait_ != nullptr && std::ranges::find(wait_->sources, channel) == wait_->sources.end()) return false;
-  return static_cast<int64_t>(used_.size()) < ready_ && used_.insert(channel).second;
-}
-
-void PortScan::open(const Item& item, Node at) {
-  if (item.channel == 0) return;  // not between recorded processes
-  uint64_t channel = item.channel - 1;
-  waits_.opened.emplace(channel / 2, at.event);
-  if (item.call == kConnect)
-    ports_.add_connect(channel / 2, before(at));  // which may end later than the accept
-  if (item.call != kAccept && item.call != kAccept4) return;
-  ports_.add_accept(channel / 2, at, told_.listener(at));
-  chosen(channel);  // nothing is received on the channel that it sends on
-}
-
-Status PortScan::take(StreamReader& reader, const Item& item) {
-  if (!item.is_call()) return {};
-  Node at{index_, leaving(item.event)};
-  switch (item.shape) {
-    case format::Shape::kReceive:
-    case format::Shape::kMessage:
-      if (item.result >= 0 && chosen(item.channel)) waits_.chosen[item.channel][at.event] = port_;
-      return {};
-    case format::Shape::kOpen:
-      open(item, at);
-      return {};
-    default:
-      break;
-  }
-  switch (item.call) {
-    case kPoll:
-    case kPpoll:
-    case kSelect:
-    case kPselect:
-    case kEpollWait:
-    case kEpollPwait:
-    case kEpollPwait2:
-      return wait(reader, item);
-    case kListen:
-      if (item.result == 0) ports_.add_listen(process_);
-      return {};
-    default:
-      return {};
-  }
 }
 
 std::optional<uint64_t> channel_of(const causal::Graph& graph, const causal::Contests& contests,
@@ -258,8 +234,8 @@ std::optional<uint64_t> channel_of(const causal::Graph& graph, const causal::Con
   const causal::ContestMessage& found = contests.messages[message];
   const causal::Contest& contest = contests.list[found.contest];
   if (!contest.port) return graph.channels[contest.place].id;
-  if (graph.ports[contest.place].label != kPolled || found.lane >= graph.channels.size()) return {};
-  return graph.channels[found.lane].id;
+  if (graph.ports[contest.place].label != kPolled || graph.channels.size() == 0) return {};
+  return graph.channels[found.lane % graph.channels.size()].id;
 }
 
 }  // namespace pastcone::graph

@@ -8,12 +8,13 @@
 //
 // A replay tells which channels a wait told of (facts.h); the first receive from one of them that follows is
 // the one that was chosen. Without a replay it is taken from what the thread did: if n were ready, the first
-// receives from n channels. How many descriptors poll was asked about is in the log: one is no choice; and
-// those that were ever asked about together are one port. So are all that one epoll instance told of, or the
-// selects of a thread. A channel belongs to a port from when the thread had it. So too many receives may be
-// flagged, where a thread waits for different things at different times. Channels that several threads send
-// to or receive from are contested already, and left out; so is which of a connection and a message came
-// first.
+// receives from n channels. An epoll instance is a port of each thread that waits at it, and a replay tells
+// what it watched at each wait: a channel is a lane of its own each time it was watched. How many descriptors
+// poll was asked about is in the log: one is no choice; and those that were ever asked about together are one
+// port. So are the selects of a thread. A channel belongs to such a port from when the thread had it; so too
+// many receives may be flagged, where a thread waits for different things at different times. Channels that
+// several threads send to or receive from are contested already, and left out; so is which of a connection
+// and a message came first.
 #pragma once
 
 #include <cstdint>
@@ -30,8 +31,14 @@
 namespace pastcone::graph {
 
 /// PortInput::label, which also says what a lane is.
-inline constexpr uint32_t kPolled = 0;     ///< the channel's place in the graph's
+inline constexpr uint32_t kPolled =
+    0;  ///< the channel's place in the graph's, and a multiple of their number
 inline constexpr uint32_t kListening = 1;  ///< the connection
+
+// What a thread waited for together is known by a descriptor that poll was asked about, or by
+inline constexpr int32_t kAnyDescriptor = -1;  ///< for select, and epoll instances that are not known
+constexpr int32_t port_of_instance(int32_t descriptor) { return kAnyDescriptor - 1 - descriptor; }
+constexpr bool is_instance(int32_t port) { return port < kAnyDescriptor; }
 
 class Ports {
  public:
@@ -40,7 +47,8 @@ class Ports {
     std::map<int32_t, int32_t> together;  ///< a descriptor → another one of its port, or itself
     /// channel → of each receive that was chosen: which event, and a descriptor of the port.
     std::map<uint64_t, std::map<uint32_t, int32_t>> chosen;
-    std::map<uint64_t, uint32_t> opened;  ///< connection → where this thread got it
+    std::map<uint64_t, uint32_t> opened;                ///< connection → where this thread got it
+    const std::map<int32_t, Spans>* watched = nullptr;  ///< by epoll instances; see Told::watched
 
     int32_t port_of(int32_t descriptor) const;
     void join(int32_t a, int32_t b);
@@ -59,8 +67,11 @@ class Ports {
 
  private:
   struct Lane;
-  void add_polled(uint32_t thread, Waits& waits, const std::map<uint64_t, Lane>& lanes,
-                  causal::Execution& execution) const;
+  using Lanes = std::map<uint64_t, Lane>;  ///< by channel
+  void read_lanes(const causal::Execution& execution, Lanes& lanes) const;
+  void add_polled(uint32_t thread, Waits& waits, const Lanes& lanes, causal::Execution& execution) const;
+  void add_watched(uint32_t thread, int32_t instance, const Spans& spans, const Lanes& lanes,
+                   causal::Execution& execution) const;
   void add_listening(causal::Execution& execution) const;
   uint32_t listener(uint32_t thread, const causal::Execution& execution) const;
 
@@ -75,7 +86,7 @@ class Ports {
   std::map<uint32_t, bool> listeners_;  ///< processes that have listened
 };
 
-/// One thread, item by item.
+/// One thread, item by item. What is told must outlive the ports.
 class PortScan {
  public:
   PortScan(uint32_t index, ThreadId id, const Told& told, Ports& ports)
@@ -83,7 +94,9 @@ class PortScan {
         process_(id.process().number()),
         told_(told),
         ports_(ports),
-        waits_(ports.waits(index)) {}
+        waits_(ports.waits(index)) {
+    waits_.watched = &told.watched(index);
+  }
 
   Status take(StreamReader& reader, const Item& item);
 

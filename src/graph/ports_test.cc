@@ -132,6 +132,82 @@ TEST_F(Waiting, IsForWhatAReplayTells) {
   EXPECT_EQ(races(), "p1:6<p3:3");
 }
 
+/// p1 watches two channels, one after the other; the instance is that with descriptor 9.
+TEST_F(Waiting, IsForWhatIsWatchedThen) {
+  p2.send(kWrite, 4, 10);
+  p3.send(kWrite, 6, 10);
+  p1.out(kEpollWait, 1, std::string(12, 'x')).receive(kRead, 4, 10);  // p1:4, p1:5
+  p1.out(kEpollWait, 1, std::string(12, 'y')).receive(kRead, 6, 10);  // p1:6, p1:7
+  fact(1, FactKind::kWatcher, 0, 0, 9);
+  fact(1, FactKind::kWatched, 4, 'x', 9);
+  fact(4, FactKind::kPolled, 0, 'x', 9);
+  fact(5, FactKind::kUnwatched, 4, 0, 9);
+  fact(5, FactKind::kWatched, 6, 'y', 9);
+  fact(6, FactKind::kPolled, 0, 'y', 9);
+  EXPECT_EQ(races(), "");
+}
+
+/// It reads no more of the first channel while that is not watched: what comes then has no rivals.
+TEST_F(Waiting, IsNotForWhatWasTakenAway) {
+  p2.send(kWrite, 4, 10).send(kWrite, 4, 10);                         // p2:2, p2:3
+  p3.send(kWrite, 6, 10).send(kWrite, 6, 10).send(kWrite, 6, 10);     // p3:2 …
+  p1.out(kEpollWait, 1, std::string(12, 'y')).receive(kRead, 6, 10);  // p1:4, p1:5: both are watched
+  p1.out(kEpollWait, 1, std::string(12, 'y')).receive(kRead, 6, 10);  // p1:6, p1:7: the second alone
+  p1.out(kEpollWait, 1, std::string(12, 'x')).receive(kRead, 4, 10);  // p1:8, p1:9: both
+  fact(1, FactKind::kWatcher, 0, 0, 9);
+  fact(1, FactKind::kWatched, 4, 'x', 9);
+  fact(1, FactKind::kWatched, 6, 'y', 9);
+  fact(4, FactKind::kPolled, 0, 'y', 9);
+  fact(5, FactKind::kUnwatched, 4, 0, 9);
+  fact(6, FactKind::kPolled, 0, 'y', 9);
+  fact(7, FactKind::kWatched, 4, 'x', 9);
+  fact(8, FactKind::kPolled, 0, 'x', 9);
+  EXPECT_EQ(races(), "p1:5<p2:2 p1:9<p3:4");
+}
+
+TEST_F(Waiting, IsNotForWhatWasClosed) {
+  p2.send(kWrite, 4, 10);
+  p3.send(kWrite, 6, 10).send(kWrite, 6, 10);
+  p1.out(kEpollWait, 1, std::string(12, 'y')).receive(kRead, 6, 10);  // p1:4, p1:5
+  p1.out(kEpollWait, 1, std::string(12, 'y')).receive(kRead, 6, 10);  // p1:6, p1:7
+  fact(1, FactKind::kWatcher, 0, 0, 9);
+  fact(1, FactKind::kWatched, 4, 'x', 9);
+  fact(1, FactKind::kWatched, 6, 'y', 9);
+  fact(4, FactKind::kPolled, 0, 'y', 9);
+  fact(5, FactKind::kUnwatched, 4, 0, stage::kEveryWatcher);
+  fact(6, FactKind::kPolled, 0, 'y', 9);
+  EXPECT_EQ(races(), "p1:5<p2:2");
+}
+
+/// A child that closes what it has inherited takes nothing away from its parent.
+TEST_F(Waiting, IsForWhatItsOwnProcessHas) {
+  p2.send(kWrite, 4, 10);
+  p3.send(kWrite, 6, 10);
+  p1.out(kEpollWait, 1, std::string(12, 'y')).receive(kRead, 6, 10);  // p1:4, p1:5
+  fact(1, FactKind::kWatcher, 0, 0, 9);
+  fact(1, FactKind::kWatched, 4, 'x', 9);
+  fact(1, FactKind::kWatched, 6, 'y', 9);
+  facts.list.push_back({first(2), 1, FactKind::kUnwatched, 4, 0, stage::kEveryWatcher});
+  fact(4, FactKind::kPolled, 0, 'y', 9);
+  EXPECT_EQ(races(), "p1:5<p2:2");
+}
+
+/// Another instance with the same descriptor watches nothing yet.
+TEST_F(Waiting, IsForWhatThisInstanceWatches) {
+  p2.send(kWrite, 4, 10);
+  p3.send(kWrite, 6, 10).send(kWrite, 6, 10);
+  p1.out(kEpollWait, 1, std::string(12, 'y')).receive(kRead, 6, 10);  // p1:4, p1:5
+  p1.out(kEpollWait, 1, std::string(12, 'y')).receive(kRead, 6, 10);  // p1:6, p1:7
+  fact(1, FactKind::kWatcher, 0, 0, 9);
+  fact(1, FactKind::kWatched, 4, 'x', 9);
+  fact(1, FactKind::kWatched, 6, 'y', 9);
+  fact(4, FactKind::kPolled, 0, 'y', 9);
+  fact(5, FactKind::kWatcher, 0, 0, 9);
+  fact(5, FactKind::kWatched, 6, 'y', 9);
+  fact(6, FactKind::kPolled, 0, 'y', 9);
+  EXPECT_EQ(races(), "p1:5<p2:2");
+}
+
 TEST_F(Waiting, AtDifferentEpollInstancesMakesDifferentPorts) {
   p2.send(kWrite, 4, 10);
   p3.send(kWrite, 6, 10);

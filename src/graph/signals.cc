@@ -50,11 +50,16 @@ void Signals::add_edges(const Facts& facts, const std::map<ThreadId, uint32_t>& 
   for (const Delivery& delivery : deliveries_) {
     auto pid = pids_.find(delivery.process);
     if (pid == pids_.end()) continue;
+    auto first = thread_of.find(ThreadId(ProcessId(delivery.process), 1));
+    causal::Node created =
+        first != thread_of.end() ? execution.threads[first->second].creator : causal::Node{};
     std::vector<causal::Node> fitting;
     for (const Kill& kill : kills) {
       bool fits = kill.signal == delivery.signal && (kill.target == pid->second || kill.target <= 0) &&
                   (delivery.sender == 0 || delivery.sender == kill.sender);
-      if (fits) fitting.push_back(kill.at);
+      bool earlier =
+          kill.at.thread == created.thread && kill.at.event < created.event;  // it had the pid before
+      if (fits && !earlier) fitting.push_back(kill.at);
     }
     if (delivery.sender == 0 && fitting.size() != 1) continue;
     size_t which = receivers[way(delivery)].size() == 1 ? before[way(delivery)]++ : 0;

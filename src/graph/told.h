@@ -8,6 +8,7 @@
 
 #include "pastcone/causal/model.h"
 #include "pastcone/graph/facts.h"
+#include "pastcone/graph/watches.h"
 
 namespace pastcone::graph {
 
@@ -24,12 +25,15 @@ class Told {
   bool known() const { return known_; }
   /// What the call that the step leaves told of.
   const Wait& at(causal::Node wait) const;
+  /// What a thread waited for at epoll instances, by their descriptors.
+  const std::map<int32_t, Spans>& watched(uint32_t thread) const;
   /// The listener where that call accepted a connection; 0: not known.
   uint64_t listener(causal::Node accept) const;
 
  private:
   bool known_;
   std::map<causal::Node, Wait> waits_;
+  std::map<uint32_t, std::map<int32_t, Spans>> watched_;
   std::map<causal::Node, uint64_t> accepts_;
 };
 

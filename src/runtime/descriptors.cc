@@ -4,6 +4,7 @@
 #include "files.h"
 #include "handlers.h"
 #include "meetings.h"
+#include "own_output.h"
 #include "text.h"
 
 namespace pastcone::runtime {
@@ -19,15 +20,15 @@ bool hides(i64 fd) { return !g.replay && fd >= g.fd_base && fd < g.fd_base + kOw
 
 long not_there(Call&) { return -EBADF; }
 
-void fifo_outs(Exchange& x, const u64*, long) { x.out((u64)x.call().t.passed, sizeof(Fd)); }
+void opened_outs(Exchange& x, const u64*, long) { x.out((u64)x.call().t.passed, sizeof(Fd)); }
 
-/// The descriptor that was just opened is a FIFO: what `entry` says is part of the recording.
-void record_fifo(Call& c, long result, const Fd& entry) {
+/// The descriptor that was just opened is more than a file: what `entry` says is part of the recording.
+void record_opened(Call& c, long result, const Fd& entry) {
   c.t.passed[0] = entry;
   Exchange x(c, false, nullptr, 0);
-  fifo_outs(x, c.a, result);
+  opened_outs(x, c.a, result);
   begin_item(c, Shape::kOpen);
-  c.log().varint(entry.object * 2 + entry.end + 1);
+  c.log().varint(has_end(entry) ? entry.object * 2 + entry.end + 1 : 0);
   c.log().zigzag(result);
   c.log().varint(x.count());
   finish_item(c);
@@ -37,7 +38,7 @@ void record_fifo(Call& c, long result, const Fd& entry) {
 long finish_open(Call& c, Fd& entry) {
   if (expect_item(c, 1 << (int)Shape::kResult | 1 << (int)Shape::kOpen) == Shape::kOpen) {
     c.log().read_varint();
-    long result = finish_out(c, fifo_outs);
+    long result = finish_out(c, opened_outs);
     entry = c.t.passed[0];
     return result;
   }
@@ -59,29 +60,6 @@ bool wait_for_copy(Call& c, u64 flags) {
   return !is_error(fd);
 }
 
-}  // namespace
-
-namespace {
-/// The descriptor that is opened again by one of its names; -1: another file.
-i64 descriptor_named(u64 address) {
-  char path[24];
-  u64 length = string_length(address, sizeof path - 1);
-  if (length >= sizeof path - 1 || !read_memory(path, address, length + 1)) return -1;
-  if (equal(path, "/dev/stdout")) return 1;
-  if (equal(path, "/dev/stderr")) return 2;
-  const char* const directories[] = {"/dev/fd/", "/proc/self/fd/"};
-  for (const char* directory : directories) {
-    u64 at = strlen(directory);
-    if (length <= at || memcmp(path, directory, at) != 0) continue;
-    i64 fd = 0;
-    for (; at < length; ++at) {
-      if (path[at] < '0' || path[at] > '9') return -1;
-      fd = fd * 10 + (path[at] - '0');
-    }
-    return fd;
-  }
-  return -1;
-}
 }  // namespace
 
 long handle_open(Call& c) {
@@ -108,17 +86,22 @@ long handle_open(Call& c) {
   entry.cloexec = flags & kCloexec;
   entry.flags = (u8)((flags & 3 ? kFdWritable : 0) | (flags & kNonBlock ? kFdNonBlocking : 0));
   bool first = c.number == __NR_open || c.number == __NR_creat;
-  Fd named = get_fd(descriptor_named(c.a[first ? 0 : 1]));
-  bool output = named.kind == FdKind::kOutput && (flags & 3);
-  if (output) entry.kind = named.kind, entry.end = named.end;
+  u64 directory = first ? (u64)kCurrentDirectory : c.a[0], path = c.a[first ? 0 : 1];
+  auto is_output = [&](const Fd& known) {
+    bool is = known.kind == FdKind::kOutput && (flags & 3);
+    if (is) entry.kind = known.kind, entry.end = known.end;
+    return is;
+  };
+  bool output = is_output(get_fd(descriptor_named(path)));
   long result;
   if (g.replay) {
     result = finish_open(c, entry);
   } else {
     result = execute(c);
     if (result == -EAGAIN && wait_for_copy(c, flags)) result = execute(c);
-    bool elsewhere = output || flags & (kDirectory | kPathOnly);
-    if (!is_error(result) && !elsewhere && find_fifo((int)result, entry)) record_fifo(c, result, entry);
+    bool plain = is_error(result) || output || flags & (kDirectory | kPathOnly);
+    bool found = !plain && flags & 3 && is_output(find_output((int)result, directory, path));
+    if (found || (!plain && find_fifo((int)result, entry))) record_opened(c, result, entry);
     else record_result(c, result);
   }
   if (is_error(result)) return result;

@@ -14,14 +14,14 @@ u64 sends_on(const Fd& fd) { return fd.kind == FdKind::kFifo ? u64{fd.object} * 
 u64 receives_from(const Fd& fd) { return fd.kind == FdKind::kFifo ? u64{fd.object} * 2 : (u64{fd.object} * 2 + fd.end) ^ 1; }
 
 /// What becomes ready with it; 0: nothing that others do.
-u64 source_of(i64 number) {
-  Fd fd = get_fd(number);
+u64 source_of(const Fd& fd) {
   if (has_end(fd)) return receives_from(fd);
   return fd.kind == FdKind::kSocket && fd.object ? stage::kListener | fd.object : 0;
 }
+u64 source_of(i64 number) { return source_of(get_fd(number)); }
 
 void note_ready(Thread& t, i64 fd) {
-  if (u64 source = source_of(fd)) index_fact(t, FactKind::kReady, source);
+  if (u64 source = source_of(fd)) index_fact(t, FactKind::kReady, source, (u64)fd);
 }
 
 void note_polled(Call& c) {
@@ -54,9 +54,21 @@ void note_epoll(Call& c, long count) {
 
 void note_watched(Call& c) {
   constexpr u64 kDelete = 2;
-  EpollEvent event;
-  if (c.a[1] != kDelete && read_memory(event, c.a[3]))
-    index_fact(c.t, FactKind::kWatched, source_of((i32)c.a[2]), event.data, c.a[0]);
+  constexpr u32 kToRead = 0x1 | 0x2 | 0x40 | 0x80 | 0x2000;  // EPOLLIN, PRI, RDNORM, RDBAND, RDHUP
+  u64 source = source_of((i32)c.a[2]);
+  EpollEvent event{};
+  bool watched = c.a[1] != kDelete && read_memory(event, c.a[3]);
+  if (watched) index_fact(c.t, FactKind::kWatched, source, event.data, c.a[0]);
+  if (source && !(event.events & kToRead)) index_fact(c.t, FactKind::kUnwatched, source, 0, c.a[0]);
+}
+
+/// The last descriptor of its process that something could be had from is closed.
+void note_unwatched(const Fd& entry) {
+  u64 source = source_of(entry);
+  const FdTable& table = process().fds;
+  for (u32 i = 0; source && i < table.size; ++i)
+    if (&table.of[i] != &entry && source_of(table.of[i]) == source) return;
+  if (source) index_fact(current(), FactKind::kUnwatched, source, 0, stage::kEveryWatcher);
 }
 
 void note_listener(Call& c) {
@@ -95,6 +107,12 @@ void note_received(Call& c, long result) {
   if (!result && stream && wants_bytes(c)) index_fact(c.t, FactKind::kEndOfFile, receives_from(fd));
 }
 
+void note_given_up(const Fd& entry) {
+  if (!has_end(entry) || entry.kind == FdKind::kDatagram) return;
+  if (entry.kind == FdKind::kFifo && !(entry.flags & kFdWritable)) return;
+  index_fact(current(), FactKind::kDropped, sends_on(entry));
+}
+
 void note_shut_down(Call& c) {
   Fd fd = get_fd(c.fd());
   constexpr u64 kReadSide = 0;
@@ -112,6 +130,7 @@ void note_facts(Call& c, long result) {
     case __NR_poll: case __NR_ppoll: return note_polled(c);
     case __NR_select: case __NR_pselect6: return note_selected(c);
     case __NR_epoll_wait: case __NR_epoll_pwait: case __NR_epoll_pwait2: return note_epoll(c, result);
+    case __NR_epoll_create: case __NR_epoll_create1: return index_fact(t, FactKind::kWatcher, 0, 0, (u64)result);
     case __NR_epoll_ctl: return note_watched(c);
     case __NR_listen: return note_listener(c);
     case __NR_accept: case __NR_accept4:
@@ -124,14 +143,14 @@ void note_facts(Call& c, long result) {
 }
 
 void note_dropped(const Fd& entry) {
-  if (!is_indexed() || !has_end(entry) || entry.kind == FdKind::kDatagram) return;
-  if (entry.kind == FdKind::kFifo && !(entry.flags & kFdWritable)) return;
-  index_fact(current(), FactKind::kDropped, sends_on(entry));
+  if (!is_indexed()) return;
+  note_unwatched(entry);
+  note_given_up(entry);
 }
 
 void note_all_dropped(Thread& t) {
   const FdTable& table = t.process->fds;
-  for (u32 i = 0; is_indexed() && i < table.size; ++i) note_dropped(table.of[i]);
+  for (u32 i = 0; is_indexed() && i < table.size; ++i) note_given_up(table.of[i]);
 }
 
 }  // namespace pastcone::runtime

@@ -8,7 +8,7 @@ namespace pastcone::runtime {
 
 /// The call is done.
 void note_facts(Call& c, long result);
-/// A descriptor that is closed, or becomes another.
+/// A descriptor that is closed, or becomes another: of the process's own table.
 void note_dropped(const Fd& entry);
 /// With its process all its descriptors end.
 void note_all_dropped(Thread& t);

@@ -1,9 +1,9 @@
 #include "index.h"
 
 #include "channels.h"
+#include "growing_file.h"
 #include "horizon.h"
 #include "shared_places.h"
-#include "text.h"
 #include "waits.h"
 #include "where.h"
 
@@ -16,20 +16,7 @@ using stage::IndexEntry;
 
 /// Room for entries at the end of the thread's file, behind those that are there.
 bool open_window(Thread& t) {
-  char path[320];
-  Text(path, sizeof path) << g.stage.header().index_directory << "/" << t.process->number << "." << t.number;
-  constexpr int kReadWrite = 2, kCreate = 0100, kCloseOnExec = 02000000;
-  long fd = sys(__NR_open, path, kReadWrite | kCreate | kCloseOnExec, 0600);
-  if (is_error(fd)) return false;
-  Stat s{};
-  sys(__NR_fstat, fd, &s);
-  u64 begin = (u64)s.size;
-  bool again = begin && !t.index_end;  // another image of this process had begun the last window
-  if (again) begin -= stage::kIndexWindow;
-  char* window = nullptr;
-  if (again || !sys(__NR_ftruncate, fd, begin + stage::kIndexWindow))
-    window = (char*)far_map(stage::kIndexWindow, kProtRead | kProtWrite, kMapShared, (int)fd, begin);
-  sys(__NR_close, fd);
+  char* window = map_window(t, "", stage::kIndexWindow, !t.index_end);
   if (!window) return false;
   if (t.index_end) far_unmap((char*)t.index_end - stage::kIndexWindow, stage::kIndexWindow);
   for (auto& held : t.held) held = {};  // their ends get entries of their own

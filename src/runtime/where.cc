@@ -1,6 +1,7 @@
 #include "where.h"
 
 #include "call.h"
+#include "growing_file.h"
 #include "pastcone/patch/abi.h"
 #include "text.h"
 
@@ -11,7 +12,7 @@ using stage::UnwindRow;
 using stage::UnwindRule;
 using stage::UnwindTable;
 
-constexpr int kReadOnly = 0, kReadWrite = 2, kCreate = 0100, kCloseOnExec = 02000000;
+constexpr int kReadOnly = 0, kCloseOnExec = 02000000;
 
 // --- code ---------------------------------------------------------------------------------------------------------------------
 
@@ -167,19 +168,7 @@ u32 walk(Whereabouts& w, Position at, u64* places) {
 /// Room at the end of the thread's file, behind the words that are there.
 bool open_window(Thread& t) {
   Whereabouts& w = t.where;
-  char path[320];
-  Text(path, sizeof path) << g.stage.header().index_directory << "/" << t.process->number << "." << t.number << ".where";
-  long fd = sys(__NR_open, path, kReadWrite | kCreate | kCloseOnExec, 0600);
-  if (is_error(fd)) return false;
-  Stat s{};
-  sys(__NR_fstat, fd, &s);
-  u64 begin = (u64)s.size;
-  bool again = begin && !w.end;  // another image of this process had begun the last window
-  if (again) begin -= stage::kWhereWindow;
-  char* window = nullptr;
-  if (again || !sys(__NR_ftruncate, fd, begin + stage::kWhereWindow))
-    window = (char*)far_map(stage::kWhereWindow, kProtRead | kProtWrite, kMapShared, (int)fd, begin);
-  sys(__NR_close, fd);
+  char* window = map_window(t, ".where", stage::kWhereWindow, !w.end);
   if (!window) return false;
   close_where(t);
   w.next = (u64*)window;

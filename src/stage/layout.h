@@ -139,7 +139,7 @@ enum class FactKind : uint32_t {
   kDropped = 1,  ///< this process has one descriptor of the end less
   kShutDown,     ///< the end sends no more
   kEndOfFile,    ///< a receive on this channel found its end
-  kReady,        ///< poll or select said that there is something on this channel, or at this listener (with kListener)
+  kReady,        ///< poll or select said that there is something on this channel, or at this listener (with kListener); number: the descriptor
   kWatched,      ///< as kReady, by epoll_ctl; number: the data that goes with it, caller: the epoll descriptor
   kPolled,       ///< epoll_wait gave this data, from the descriptor `caller`
   kListens,      ///< the listener begins
@@ -152,8 +152,11 @@ enum class FactKind : uint32_t {
   kSignalled,    ///< the condition `key`
   kTurnAfter,    ///< in parallel mode: turn `number` of the group `key`, behind an event
   kWoken,        ///< from waiting for it, with the mutex whose access this is
+  kWatcher,      ///< an epoll instance begins, the descriptor `caller`
+  kUnwatched,    ///< as kWatched: it is watched no more, for reading; caller kEveryWatcher: the process has closed it
 };
 inline constexpr uint64_t kListener = uint64_t{1} << 63;
+inline constexpr uint64_t kEveryWatcher = UINT64_MAX;
 
 struct Header {
   uint32_t magic, version;

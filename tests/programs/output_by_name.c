@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static void say(const char *path, const char *text) {
@@ -18,6 +19,16 @@ int main(void) {
   say("/dev/fd/1", "by its number\n");
   dup2(1, 17);
   say("/proc/self/fd/17", "by another number\n");
+  char path[64];
+  snprintf(path, sizeof path, "/proc/%d/fd/1", getpid());
+  say(path, "by its process\n");
+  unlink("to-output");
+  unlink("to-that");
+  if (symlink("/dev/stderr", "to-output") || symlink("to-output", "to-that")) return 2;
+  say("./to-that", "by links\n");
+  snprintf(path, sizeof path, "/proc/thread-self/fd/1");
+  struct stat output;
+  if (fstat(1, &output) == 0 && S_ISFIFO(output.st_mode)) say(path, "by its pipe\n");
   dprintf(1, "last\n");
   return 0;
 }

@@ -125,7 +125,7 @@ Execution MessageProgram::execution() const {
     } else if (here.kind == Op::kSend) {
       position[node] = static_cast<uint32_t>(position.size());
       if (options_.port) {
-        result.arrivals.push_back({0, node.thread, here.tag, node});
+        result.arrivals.push_back({0, node.thread, here.tag, node, {}});
       } else {
         result.sends.push_back({position[node], 1, 0, node});
       }
