@@ -7,6 +7,7 @@
 #include "pastcone/cli/program.h"
 #include "pastcone/cli/recordings.h"
 #include "pastcone/cli/selection.h"
+#include "pastcone/cli/where.h"
 #include "pastcone/exports/dot.h"
 #include "pastcone/exports/p3.h"
 #include "pastcone/exports/perfetto.h"
@@ -19,7 +20,7 @@ namespace {
 struct Options {
   std::vector<std::string> what;  ///< [REC] [pN | pN.T]…
   std::string format, file;
-  bool linked = false, on_the_fly = false;
+  bool linked = false, on_the_fly = false, where = false;
 };
 
 struct CloseFile {
@@ -57,9 +58,11 @@ Result<int> export_recording(const Options& options) {
   auto [rec, selection] = TRY(parse_selection(options.what));
   Recording recording = TRY(open_recording(rec));
   TRY_STATUS(selection.check(recording));
-  graph::OpenedGraph opened = TRY(open_whole_graph(recording));
+  graph::OpenedGraph opened = TRY(open_whole_graph(recording, options.where));
   const causal::Graph& graph = opened.graph;
+  Where where = options.where ? Where::find(recording) : Where();
   exports::Subject subject{recording, graph, {}};
+  if (where) subject.where = [&](EventId event) -> const std::string& { return where.text(event); };
   for (uint32_t thread = 0; thread < graph.real_threads; ++thread) {
     subject.wanted.push_back(selection.contains(graph.thread_id(thread)));
   }
@@ -90,6 +93,8 @@ void add_export(Program& program) {
       ->check(CLI::IsMember({"perfetto", "shiviz", "dot", "p3"}));
   command.add_option("-o", options->file, "the file to write; left out, stdout");
   command.add_flag("--linked", options->linked, "dot: only events that have an arrow");
+  command.add_flag("--where", options->where,
+                   "perfetto, shiviz, dot: and where in the program events are, which may take a replay");
   command.add_flag("--on-the-fly", options->on_the_fly,
                    "p3: by the test that a process can do as it runs, which finds more than those that race");
   command.footer(

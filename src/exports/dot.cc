@@ -95,7 +95,8 @@ class Writer {
       EventId event_id(id, event->item.event);
       if (linked_ && !links_.contains(event_id)) continue;
       std::string name = in_quotes(to_string(event_id));
-      out_.print("    {} [label={}];\n", name, in_quotes(to_string(event_id) + " " + label(event->item)));
+      out_.print("    {} [label={}];\n", name,
+                 in_quotes(to_string(event_id) + " " + label(subject_, id, event->item)));
       if (!before.empty()) out_.print("    {} -> {} [weight=10, arrowhead=none];\n", before, name);
       before = std::move(name);
     }

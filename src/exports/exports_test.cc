@@ -90,6 +90,25 @@ TEST_F(Exports, Shiviz) {
   EXPECT_EQ(text(write_shiviz).substr(0, 21), "p2:1 start\np2 {\"p2\":1");
 }
 
+TEST_F(Exports, SayWhereEventsAreIfThatIsWanted) {
+  auto dot = [](const Subject& subject, Out& out) { return write_dot(subject, false, out); };
+  const std::string kPlace = "tool.c:80 in \"work\"", kNowhere;
+  EventId read(ThreadId(ProcessId(2), 1), 3);
+  subject_.where = [&](EventId event) -> const std::string& { return event == read ? kPlace : kNowhere; };
+  EXPECT_NE(text(write_shiviz).find("p2:3 read ch 12 = 45 at tool.c:80 in \"work\"\n"), std::string::npos);
+  EXPECT_NE(text(dot).find("[label=\"p2:3 read ch 12 = 45 at tool.c:80 in \\\"work\\\"\"]"),
+            std::string::npos);
+  auto trace = nlohmann::json::parse(text(write_perfetto));
+  size_t known = 0;
+  for (const auto& event : trace["traceEvents"]) {
+    if (!event["args"].contains("where")) continue;
+    EXPECT_EQ(event["args"]["event"], "p2:3");
+    EXPECT_EQ(event["args"]["where"], kPlace);
+    ++known;
+  }
+  EXPECT_EQ(known, 1u);
+}
+
 TEST_F(Exports, Dot) {
   auto all = [](const Subject& subject, Out& out) { return write_dot(subject, false, out); };
   auto linked = [](const Subject& subject, Out& out) { return write_dot(subject, true, out); };

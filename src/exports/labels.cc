@@ -20,7 +20,8 @@ std::string kind_text(const Item& item) {
   return name.empty() ? fmt::format("call {}", item.call) : std::string(name);
 }
 
-std::string label(const Item& item) {
+namespace {
+std::string plain_label(const Item& item) {
   std::string text = kind_text(item);
   if (!item.is_call()) return text;
   if (item.shape == Shape::kSend || item.shape == Shape::kReceive || item.shape == Shape::kMessage) {
@@ -29,6 +30,18 @@ std::string label(const Item& item) {
   if (item.shape == Shape::kCreate) text += fmt::format(" {}", item.thread);
   if (item.shape == Shape::kAddress) return text;
   return fmt::format("{} = {}", text, item.result);
+}
+}  // namespace
+
+std::string label(const Subject& subject, ThreadId thread, const Item& item) {
+  std::string text = plain_label(item);
+  const std::string& place = subject.place(EventId(thread, item.event));
+  return place.empty() ? text : text + " at " + place;
+}
+
+const std::string& Subject::place(EventId event) const {
+  static const std::string kNowhere;
+  return where ? where(event) : kNowhere;
 }
 
 std::string process_label(const ProcessTable& processes, ProcessId process) {

@@ -1,6 +1,7 @@
 // What all formats say about an event, and which threads are exported.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -16,15 +17,19 @@ struct Subject {
   const Recording& recording;
   const causal::Graph& graph;
   std::vector<bool> wanted;
+  /// "server.c:80 in handle_request"; empty: not known. None: nobody wants to know.
+  std::function<const std::string&(EventId)> where = nullptr;
 
   bool has(uint32_t thread) const { return thread < wanted.size() && wanted[thread]; }
   uint64_t events() const;
+  /// Empty: not known.
+  const std::string& place(EventId event) const;
 };
 
 /// "read", or "call 9999".
 std::string kind_text(const Item& item);
-/// "write ch 12 = 45".
-std::string label(const Item& item);
+/// "write ch 12 = 45", and " at server.c:80 in handle_request" if that is wanted.
+std::string label(const Subject& subject, ThreadId thread, const Item& item);
 /// "p3 cat -n".
 std::string process_label(const ProcessTable& processes, ProcessId process);
 

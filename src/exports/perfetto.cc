@@ -93,6 +93,8 @@ Status Writer::slices(uint32_t thread) {
     out_.print(",\n{{\"ph\":\"X\",\"name\":\"{}\",{},\"ts\":{},\"dur\":{}.{:03},\"args\":{{\"event\":\"{}\"",
                kind_text(item), track, at(begin), (end - begin) / 1000, (end - begin) % 1000,
                EventId(graph_.thread_id(thread), item.event));
+    const std::string& where = subject_.place(EventId(graph_.thread_id(thread), item.event));
+    if (!where.empty()) out_.print(",\"where\":{}", dump_json(where));
     if (item.is_call()) {
       out_.print(",\"result\":{}", item.result);
       if (item.shape == Shape::kSend || item.shape == Shape::kReceive || item.shape == Shape::kMessage) {

@@ -34,7 +34,7 @@ Status write_shiviz(const Subject& subject, Out& out) {
     ThreadId id = subject.graph.thread_id(thread);
     EventReader reader(subject.recording, id);
     while (const Event* event = TRY(reader.next())) {
-      out.print("{} {}\n{} {}\n", EventId(id, event->item.event), label(event->item), id,
+      out.print("{} {}\n{} {}\n", EventId(id, event->item.event), label(subject, id, event->item), id,
                 clock(subject, graph::find_step(subject.graph, thread, graph::leaving(event->item.event))));
     }
   }

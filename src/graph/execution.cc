@@ -37,6 +37,7 @@ class Reader {
     for (const auto& [id, index] : index_) TRY_STATUS(read(id, index, told));
     add_order_of_events();
     for (causal::EdgeInput& edge : std::move(turns_).hand_overs()) execution_.edges.push_back(edge);
+    if (told.known()) transfers_.set_fifos(told.fifos());
     std::move(transfers_).finish(execution_);
     opens_.add_edges(execution_);
     add_fact_edges(facts_, opens_, index_, execution_);

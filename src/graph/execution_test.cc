@@ -18,7 +18,7 @@ using trace_testing::MemoryRecording;
 using trace_testing::RecordingBuilder;
 using trace_testing::StreamBuilder;
 
-constexpr uint32_t kWrite = 1, kFork = 57, kWait4 = 61, kWaitId = 247;
+constexpr uint32_t kWrite = 1, kGetPid = 39, kClone = 56, kFork = 57, kWait4 = 61, kWaitId = 247;
 
 using Names = std::vector<std::string>;
 
@@ -50,7 +50,7 @@ class StreamEdges : public ::testing::Test {
     builder.packed(p1);
     for (StreamBuilder* each : others) builder.packed(*each);
     MemoryRecording made(builder);
-    causal::Execution execution = read_execution(*made.recording).value();
+    causal::Execution execution = read_execution(*made.recording, facts).value();
     auto name = [&](causal::Node node) {
       return fmt::format("{}{}:{}", node.event % 2 != 0 ? "into " : "", execution.threads[node.thread].id,
                          (node.event + 1) / 2);
@@ -64,6 +64,7 @@ class StreamEdges : public ::testing::Test {
   }
 
   StreamBuilder p1{thread(1)};
+  Facts facts;  ///< what a replay has told, if there was one
 };
 
 TEST_F(StreamEdges, AWaitComesAfterTheEnd) {
@@ -73,11 +74,10 @@ TEST_F(StreamEdges, AWaitComesAfterTheEnd) {
 }
 
 TEST_F(StreamEdges, AlsoOfAllThreads) {
-  constexpr uint32_t kClone = 56;
   p1.create(kFork, 101, thread(2)).out(kWaitId, 0, info(CLD_EXITED, 101));
   StreamBuilder p2(thread(2)), second(thread(2, 2));
   p2.start(101, 101, EventId(thread(1), 2), format::kStartProcess, 2).create(kClone, 102, thread(2, 2));
-  second.start(101, 102, EventId(thread(2), 2), 0, 3).result(39, 1).thread_exit(0);
+  second.start(101, 102, EventId(thread(2), 2), 0, 3).result(kGetPid, 101).thread_exit(0);
   p2.exit_group(0);
   EXPECT_EQ(edges(EdgeKind::kWait, {&p2, &second}), (Names{"p2.2:3 p1:3", "p2:3 p1:3"}));
 }
@@ -136,6 +136,14 @@ TEST_F(StreamEdges, AVforkReturnsWhenTheChildHasEndedOrExecuted) {
   EXPECT_EQ(edges(EdgeKind::kHandOver, {&p2, &p3}), (Names{"into p3:2 into p1:4", "p2:2 into p1:3"}));
 }
 
+TEST_F(StreamEdges, TurnsAreHandedOver) {
+  StreamBuilder second(thread(1, 2));
+  p1.create(kClone, 101, thread(1, 2)).turn(format::Op::kTurn, 1, 3).result(kGetPid, 100);
+  second.start(100, 101, EventId(thread(1), 2), 0, 2).turn(format::Op::kTurnAfter, 1, 2).result(kGetPid, 100);
+  second.thread_exit(0);
+  EXPECT_EQ(edges(EdgeKind::kHandOver, {&second}), (Names{"into p1:3 into p1.2:2", "p1.2:3 p1:3"}));
+}
+
 TEST_F(StreamEdges, BytesAreSentInTheOrderOfTheirPositions) {
   p1.create(kFork, 101, thread(2)).offset(0).send(kWrite, 8, 10);
   StreamBuilder p2(thread(2));
@@ -144,6 +152,33 @@ TEST_F(StreamEdges, BytesAreSentInTheOrderOfTheirPositions) {
       .send(kWrite, 8, 5)
       .exit_group(0);
   EXPECT_EQ(edges(EdgeKind::kHandOver, {&p2}), (Names{"p1:3 p2:2"}));
+}
+
+/// Who may send what is a FIFO's is open; a pipe may be opened by a descriptor's name, too.
+TEST_F(StreamEdges, AReplayTellsWhatIsAFifo) {
+  constexpr uint32_t kOpenAt = 257;
+  p1.create(kFork, 101, thread(2))
+      .open(kOpenAt, 8, 5, "")
+      .offset(0)
+      .send(kWrite, 8, 10)
+      .offset(0)
+      .send(kWrite, 10, 10);
+  StreamBuilder p2(thread(2));
+  p2.start(101, 101, EventId(thread(1), 2), format::kStartProcess, 2).offset(10).send(kWrite, 8, 5);
+  p2.offset(10).send(kWrite, 10, 5).exit_group(0);
+  facts.list = {{thread(1), 3, FactKind::kFifo, 10, 0, 0}};
+  EXPECT_EQ(edges(EdgeKind::kHandOver, {&p2}), (Names{"p1:4 p2:2"}));
+}
+
+TEST_F(StreamEdges, WithoutItAllThatIsOpenedByName) {
+  constexpr uint32_t kOpenAt = 257;
+  p1.create(kFork, 101, thread(2)).open(kOpenAt, 8, 5, "").offset(0).send(kWrite, 8, 10);
+  StreamBuilder p2(thread(2));
+  p2.start(101, 101, EventId(thread(1), 2), format::kStartProcess, 2)
+      .offset(10)
+      .send(kWrite, 8, 5)
+      .exit_group(0);
+  EXPECT_EQ(edges(EdgeKind::kHandOver, {&p2}), Names());
 }
 
 TEST_F(StreamEdges, AnAcceptComesAfterTheConnectHasBegun) {

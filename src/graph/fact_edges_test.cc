@@ -106,6 +106,9 @@ TEST_F(FactEdges, OrWhatWasNeverReceivedOrTheEnd) {
   fact(1, 9, FactKind::kDropped, kChannel);
   fact(2, 8, FactKind::kEndOfFile, kChannel);
   EXPECT_EQ(edges(EdgeKind::kReadiness), (Names{"p1:9 p2:6"}));
+  execution_.edges.clear();
+  fact(1, 8, FactKind::kShutDown, kChannel);
+  EXPECT_EQ(edges(EdgeKind::kReadiness), (Names{"p1:8 p2:6"}));
 }
 
 TEST_F(FactEdges, WhereSeveralReceiveNobodyKnowsWhatMadeItReady) {
@@ -129,7 +132,8 @@ TEST_F(FactEdges, AConnectionNeedsAListenerAndMakesItReady) {
   fact(4, 7, FactKind::kReady, kDoor);
   fact(4, 8, FactKind::kAccepted, kDoor);
   EXPECT_EQ(edges(EdgeKind::kConnect), (Names{"p4:2 p3:6"}));
-  EXPECT_EQ(edges(EdgeKind::kReadiness)[0], "into p3:6 p4:7");
+  execution_.edges.clear();
+  EXPECT_EQ(edges(EdgeKind::kReadiness), (Names{"into p3:6 p4:7"}));
   execution_.edges.clear();
   opens_.add_edges(execution_);
   ASSERT_EQ(execution_.edges.size(), 1u);
@@ -179,6 +183,14 @@ TEST_F(SignalEdges, TheNthOfASenderNeedsItsNthKill) {
   deliver(2, 9, 10, 101);
   deliver(2, 10, 10, 999);
   EXPECT_EQ(edges(), (Names{"p1:3 p2:8", "p1:7 p2:9"}));
+}
+
+TEST_F(SignalEdges, WhoHadThePidBeforeWasMeantByEarlierKills) {
+  execution_.threads[1].creator = {0, leaving(5)};
+  fact(1, 3, FactKind::kKilled, 102, 10);
+  fact(1, 6, FactKind::kKilled, 102, 10);
+  deliver(2, 8, 10, 101);
+  EXPECT_EQ(edges(), (Names{"p1:6 p2:8"}));
 }
 
 TEST_F(SignalEdges, ADeathNeedsTheOnlyKillThereWas) {

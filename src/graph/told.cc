@@ -22,6 +22,7 @@ Told::Told(const Facts& facts, const causal::Execution& execution)
       if (uint64_t source = watches.source(fact)) wait.sources.push_back(source);
     }
     if (fact.kind == FactKind::kAccepted) accepts_[at] = fact.key;
+    if (fact.kind == FactKind::kFifo) fifos_.insert(fact.key);
   }
   if (known_) watched_ = watches.spans();
 }

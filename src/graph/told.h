@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <vector>
 
 #include "pastcone/causal/model.h"
@@ -27,6 +28,8 @@ class Told {
   const Wait& at(causal::Node wait) const;
   /// What a thread waited for at epoll instances, by their descriptors.
   const std::map<int32_t, Spans>& watched(uint32_t thread) const;
+  /// Channels where anybody may send.
+  const std::set<uint64_t>& fifos() const { return fifos_; }
   /// The listener where that call accepted a connection; 0: not known.
   uint64_t listener(causal::Node accept) const;
 
@@ -35,6 +38,7 @@ class Told {
   std::map<causal::Node, Wait> waits_;
   std::map<uint32_t, std::map<int32_t, Spans>> watched_;
   std::map<causal::Node, uint64_t> accepts_;
+  std::set<uint64_t> fifos_;
 };
 
 }  // namespace pastcone::graph

@@ -141,7 +141,7 @@ void TransferScan::take(const Item& item, const TurnScan& turn) {
     transfers_.add_receive(item.channel, {at, turn.now(), static_cast<uint64_t>(item.result), position});
   }
   if (item.shape == Shape::kOpen && item.channel != 0 && opens_by_name(item.call)) {
-    transfers_.add_fifo((item.channel - 1) / 2 * 2);  // whichever end it is, bytes go in direction 0
+    transfers_.add_named((item.channel - 1) / 2 * 2);  // whichever end it is, bytes go in direction 0
   }
 }
 

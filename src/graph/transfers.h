@@ -27,8 +27,10 @@ class Transfers {
 
   void add_send(uint64_t channel, const Use& use) { channels_[channel].sends.push_back(use); }
   void add_receive(uint64_t channel, const Use& use) { channels_[channel].receives.push_back(use); }
-  /// Somebody opened it by name.
-  void add_fifo(uint64_t channel) { fifos_.insert(channel); }
+  /// Somebody opened it by name: a FIFO, or a pipe by one of its descriptors' names.
+  void add_named(uint64_t channel) { fifos_.insert(channel); }
+  /// A replay has told which are FIFOs.
+  void set_fifos(std::set<uint64_t> channels) { fifos_ = std::move(channels); }
   /// Into `execution`. Uses them up.
   void finish(causal::Execution& execution) &&;
 

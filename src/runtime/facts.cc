@@ -107,6 +107,15 @@ void note_received(Call& c, long result) {
   if (!result && stream && wants_bytes(c)) index_fact(c.t, FactKind::kEndOfFile, receives_from(fd));
 }
 
+void note_opened(Thread& t, i64 number) {
+  if (Fd fd = get_fd(number); fd.kind == FdKind::kFifo) index_fact(t, FactKind::kFifo, receives_from(fd));
+}
+
+void note_pipe(Call& c) {
+  i32 ends[2];
+  if (read_memory(ends, c.a[0], sizeof ends)) note_opened(c.t, ends[0]);
+}
+
 void note_given_up(const Fd& entry) {
   if (!has_end(entry) || entry.kind == FdKind::kDatagram) return;
   if (entry.kind == FdKind::kFifo && !(entry.flags & kFdWritable)) return;
@@ -126,6 +135,8 @@ void note_facts(Call& c, long result) {
   Thread& t = c.t;
   switch (c.number) {
     case __NR_read: case __NR_readv: case __NR_recvfrom: case __NR_recvmsg: return note_received(c, result);
+    case __NR_open: case __NR_openat: case __NR_openat2: case __NR_creat: return note_opened(t, result);
+    case __NR_pipe2: return note_pipe(c);
     case __NR_shutdown: return note_shut_down(c);
     case __NR_poll: case __NR_ppoll: return note_polled(c);
     case __NR_select: case __NR_pselect6: return note_selected(c);

@@ -154,6 +154,7 @@ enum class FactKind : uint32_t {
   kWoken,        ///< from waiting for it, with the mutex whose access this is
   kWatcher,      ///< an epoll instance begins, the descriptor `caller`
   kUnwatched,    ///< as kWatched: it is watched no more, for reading; caller kEveryWatcher: the process has closed it
+  kFifo,         ///< the channel is a FIFO's, or of a pipe of packets: who sent what is known by its bytes alone
 };
 inline constexpr uint64_t kListener = uint64_t{1} << 63;
 inline constexpr uint64_t kEveryWatcher = UINT64_MAX;

@@ -131,28 +131,69 @@ def test_limit_graph_unsure(context):
     context.expect(counts.get("accept", 0) > 0 and "readiness" not in counts, f"{counts}", rows)
 
 
-WATCHED = """
+# Two descriptors are waited for one after the other, by the lines that follow.
+ONE_AFTER_THE_OTHER = """
 import os, select
 ends = [os.pipe() for _ in range(2)]
 for _, write in ends:
     if os.fork() == 0:
         os.write(write, b"x")
         os._exit(0)
+"""
+# By its end each is watched no more.
+WATCHED = {"removed": """
 epoll = select.epoll()
 for read, _ in ends:
     epoll.register(read, select.EPOLLIN)
     epoll.poll()
     os.read(read, 1)
     epoll.unregister(read)
-"""
+""", "closed": """
+epoll = select.epoll()
+for read, _ in ends:
+    epoll.register(read, select.EPOLLIN)
+    epoll.poll()
+    os.read(read, 1)
+    os.close(read)
+""", "modified": """
+epoll = select.epoll()
+for read, _ in ends:
+    epoll.register(read, 0)
+for read, _ in ends:
+    epoll.modify(read, select.EPOLLIN)
+    epoll.poll()
+    os.read(read, 1)
+    epoll.modify(read, 0)
+""", "together": """
+epoll = select.epoll()
+for read, _ in ends:
+    epoll.register(read, select.EPOLLIN)
+for _ in ends:
+    os.read(epoll.poll(maxevents=1)[0][0], 1)
+""", "by select": """
+for read, _ in ends:
+    select.select([read], [], [])
+    os.read(read, 1)
+"""}
+
+
+def races_of(context, how):
+    recording = context.path(how)
+    result = context.record(recording, ["python3", "-c", ONE_AFTER_THE_OTHER + WATCHED[how]])
+    context.expect(result.status == 0, "record", result)
+    return ask(context, "races", recording)
+
+
+def test_graph_commands_watched(context):
+    """Two messages race for a receive if their descriptors were watched at once, and only then."""
+    for how, expected in (("removed", 0), ("closed", 0), ("modified", 0), ("together", 1)):
+        races = races_of(context, how)
+        context.expect(races["receives"] == expected, f"{how}: {races}")
 
 
 def test_limit_races_watched(context):
-    """Of two descriptors that are watched one after the other, the second message is said to have raced for the first receive."""
-    recording = context.path("recording")
-    result = context.record(recording, ["python3", "-c", WATCHED])
-    context.expect(result.status == 0, "record", result)
-    races = ask(context, "races", recording)
+    """Of two descriptors that are selected one after the other, the second message is said to have raced for the first receive."""
+    races = races_of(context, "by select")
     context.expect(races["receives"] == 1, f"{races}")
 
 

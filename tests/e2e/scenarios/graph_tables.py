@@ -134,6 +134,15 @@ def test_graph_tables_perfetto(context):
         context.expect(all(begins[i]["ts"] < ends[i]["ts"] for i in begins), f"{program}: an arrow goes back")
 
 
+def test_graph_tables_where(context):
+    """All formats say where in the program events are, if they are asked."""
+    recording = recorded(context, "counted_steps")
+    place = re.compile(r"counted_steps\.c:\d+ in \w+")
+    for format in ("perfetto", "shiviz", "dot"):
+        context.expect(not place.search(exported(context, recording, f"--format={format}")), f"{format}: a place that nobody wanted")
+        context.expect(place.search(exported(context, recording, f"--format={format}", "--where")), f"{format}: no place")
+
+
 def test_graph_tables_shiviz(context):
     """Its own regular expression reads all of it, and clocks count."""
     recording = recorded(context, "counted_steps")
