@@ -197,6 +197,54 @@ def test_limit_races_watched(context):
     context.expect(races["receives"] == 1, f"{races}")
 
 
+PACKETS = """
+import os, sys
+read, write = os.pipe2(os.O_DIRECT if sys.argv[1] == "packets" else 0)
+for i in range(2):
+    if os.fork() == 0:
+        os.write(write, b"same")
+        os._exit(0)
+for i in range(2):
+    if os.fork() == 0:
+        os.read(read, 4)
+        os._exit(0)
+for i in range(4):
+    os.wait()
+"""
+
+
+def test_graph_commands_packets(context):
+    """Who of two readers of a pipe came first is known; of a pipe of packets it is not. Both have their messages."""
+    for how in ("bytes", "packets"):
+        recording = context.path(how)
+        result = context.record(recording, ["python3", "-c", PACKETS, how])
+        context.expect(result.status == 0, "record", result)
+        rows = context.run([context.pastcone, "sql", recording, "SELECT kind, count(*) AS n FROM edges GROUP BY kind", "--json"])
+        counts = {row["kind"]: row["n"] for row in map(json.loads, rows.stdout.splitlines())}
+        context.expect(counts.get("message") == 2 and counts.get("end", 0) == (how == "bytes"), f"{how}: {counts}")
+
+
+INHERITED = """
+import os
+if os.fork() == 0:
+    os.write(os.open("fifo", os.O_WRONLY), b"x")
+    os._exit(0)
+os.read(0, 1)
+"""
+
+
+def test_limit_inherited_fifo(context):
+    """What comes by a FIFO that was there before is from outside."""
+    context.write("inherited.py", INHERITED)
+    os.mkfifo(context.path("fifo"))
+    recording = context.path("recording")
+    result = context.run(["sh", "-c", f"exec {context.pastcone} record -o {recording} -- python3 inherited.py <>fifo"], label="record")
+    context.expect(result.status == 0, "record", result)
+    rows = context.run([context.pastcone, "sql", recording, "SELECT count(*) AS n FROM messages WHERE receive IS NOT NULL", "--json"])
+    context.expect(json.loads(rows.stdout)["n"] == 0, "an arrow", rows)
+    context.expect(context.replay(recording).status == 0, "replay")
+
+
 def test_graph_commands_races(context):
     """Four writers into one pipe race for its reader's receives; a pipe with one writer has none."""
     recording = recorded(context, "pipe_shared_writers")
