@@ -101,7 +101,7 @@ TEST_F(Exports, SayWhereEventsAreIfThatIsWanted) {
   auto trace = nlohmann::json::parse(text(write_perfetto));
   size_t known = 0;
   for (const auto& event : trace["traceEvents"]) {
-    if (!event["args"].contains("where")) continue;
+    if (!event.contains("args") || !event["args"].contains("where")) continue;
     EXPECT_EQ(event["args"]["event"], "p2:3");
     EXPECT_EQ(event["args"]["where"], kPlace);
     ++known;

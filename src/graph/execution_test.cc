@@ -144,6 +144,25 @@ TEST_F(StreamEdges, TurnsAreHandedOver) {
   EXPECT_EQ(edges(EdgeKind::kHandOver, {&second}), (Names{"into p1:3 into p1.2:2", "p1.2:3 p1:3"}));
 }
 
+TEST_F(StreamEdges, EventsAreInTheOrderOfTheirNumbersInParallelMode) {
+  StreamBuilder second(thread(1, 2));
+  p1.create(kClone, 101, thread(1, 2)).result(kGetPid, 100).turn(format::Op::kTurnAfter, 1, 4).exit_group(0);
+  second.start(100, 101, EventId(thread(1), 2), 0, 2).turn(format::Op::kTurn, 1, 3).result(kGetPid, 100);
+  second.thread_exit(0);
+  RecordingBuilder builder;
+  builder.manifest.parallel = true;
+  MemoryRecording made(builder.packed(p1).packed(second));
+  facts.list = {{thread(1), 3, FactKind::kTurnAfter, 1, 4, 0, leaving(3), 7}};
+  LockEdges locks;
+  ASSERT_TRUE(read_execution(*made.recording, facts, locks));
+  ASSERT_EQ(locks.edges.size(), 2u);
+  EXPECT_EQ(locks.edges[0].from, (Place{thread(1), leaving(3), 0}));
+  EXPECT_EQ(locks.edges[0].to, (Place{thread(1, 2), leaving(2), 0}));
+  EXPECT_EQ(locks.edges[1].from, (Place{thread(1, 2), leaving(2), 0}));
+  EXPECT_EQ(locks.edges[1].to, (Place{thread(1), leaving(3), 7}));
+  EXPECT_EQ(locks.edges[1].kind, EdgeKind::kHandOver);
+}
+
 TEST_F(StreamEdges, BytesAreSentInTheOrderOfTheirPositions) {
   p1.create(kFork, 101, thread(2)).offset(0).send(kWrite, 8, 10);
   StreamBuilder p2(thread(2));

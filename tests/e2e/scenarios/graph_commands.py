@@ -221,7 +221,7 @@ def test_graph_commands_packets(context):
         context.expect(result.status == 0, "record", result)
         rows = context.run([context.pastcone, "sql", recording, "SELECT kind, count(*) AS n FROM edges GROUP BY kind", "--json"])
         counts = {row["kind"]: row["n"] for row in map(json.loads, rows.stdout.splitlines())}
-        context.expect(counts.get("message") == 2 and counts.get("end", 0) == (how == "bytes"), f"{how}: {counts}")
+        context.expect(counts.get("message") == 2 and counts.get("shared end", 0) == (how == "bytes"), f"{how}: {counts}")
 
 
 INHERITED = """
