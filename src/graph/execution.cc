@@ -36,7 +36,7 @@ class Reader {
     Told told(facts_, execution_);
     for (const auto& [id, index] : index_) TRY_STATUS(read(id, index, told));
     add_order_of_events();
-    for (causal::EdgeInput& edge : std::move(turns_).hand_overs()) execution_.edges.push_back(edge);
+    for (causal::EdgeInput& edge : std::move(turns_).hand_overs()) add_hand_over(edge);
     if (told.known()) transfers_.set_fifos(told.fifos());
     std::move(transfers_).finish(execution_);
     opens_.add_edges(execution_);
@@ -54,6 +54,7 @@ class Reader {
   Status take_wait(StreamReader& reader, const Item& item, uint32_t index);
   Status take_signal(StreamReader& reader, const Item& item, uint32_t index);
   void add_order_of_events();
+  void add_hand_over(const causal::EdgeInput& edge);
   void add_end_of(uint32_t pid, causal::Node at, EdgeKind kind);
   void start(const Item& item, causal::ThreadInput& thread);
 
@@ -68,6 +69,7 @@ class Reader {
   };
   std::vector<Wait> waits_;
   Children children_;
+  std::map<causal::Node, causal::Node> released_;  ///< where a vfork is left → the step of its child that lets it
   Images images_;
   Turns turns_;
   Transfers transfers_;
@@ -125,7 +127,19 @@ void Reader::add_order_of_events() {
   for (const auto& [from, to] : std::move(turns_).in_order(has_place)) {
     uint32_t process = execution_.threads[from.leaving.thread].id.process().number();
     locks_.edges.push_back({place(from), place(to), EdgeKind::kHandOver, process});
+    if (auto child = released_.find(from.leaving); child != released_.end() && !from.behind) {
+      Place released{execution_.threads[child->second.thread].id, child->second.event, 0};
+      locks_.edges.push_back({released, place(to), EdgeKind::kHandOver, process});
+    }
   }
+}
+
+/// Who is in a vfork keeps the turn until its child lets it go.
+void Reader::add_hand_over(const causal::EdgeInput& edge) {
+  execution_.edges.push_back(edge);
+  auto child = released_.find(edge.from);
+  if (child == released_.end() || child->second.thread == edge.to.thread) return;
+  execution_.edges.push_back({child->second, edge.to, edge.kind, edge.label});
 }
 
 /// All threads of a process end with it.
@@ -165,6 +179,7 @@ Status Reader::read(ThreadId id, uint32_t index, const Told& told) {
     if (!vfork) return;
     causal::Node creator = thread.creator;
     execution_.edges.push_back({{index, step}, {creator.thread, creator.event + 1}, EdgeKind::kHandOver});
+    released_[creator] = {index, step};
     vfork = false;
   };
   while (auto item = TRY(reader.next())) {

@@ -47,8 +47,7 @@ void park_on_leaving(Thread& t) {
 
 void pass_point(Thread& t) {
   ++points_of(t);
-  // The child of a vfork uses its parent's heap, in the parent's name.
-  if (has_horizon() && &t == &current() && !may_go_on(t, t.step)) wait_at_horizon(t, t.step);
+  if (has_horizon() && !may_go_on(t, t.step)) wait_at_horizon(t, t.step);
 }
 
 }  // namespace pastcone::runtime

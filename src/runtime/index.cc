@@ -38,7 +38,11 @@ void place(Thread& t, IndexEntry& entry) {
 }
 
 /// What an object is called: its address, or what is the same in all processes that share it.
-u64 name_of(Thread& t, u64 address, bool& shared) {
+u64 name_of(Thread& t, stage::ObjectKind kind, u64 address, bool& shared) {
+  if (kind == stage::ObjectKind::kHeap) {  // the child of a vfork uses its parent's
+    shared = true;
+    return address ^ (u64)t.heap_owner->process->number << 48;
+  }
   u64 key = shared ? shared_key(t, address) : 0;
   shared = key;
   return key ? key : address;
@@ -86,17 +90,18 @@ void index_point(Thread& t, stage::FactKind kind, u64 key, u64 number) { write_f
 
 void index_point_at(Thread& t, stage::FactKind kind, u64 address) {
   bool shared = t.process->shares;
-  u64 key = is_indexed() ? name_of(t, address, shared) : 0;
+  u64 key = is_indexed() ? name_of(t, stage::ObjectKind::kNone, address, shared) : 0;
   index_point(t, kind, key, shared);
 }
 
 namespace {
 IndexEntry* write_access(Thread& t, u64 address, bool shared, u64 number, u64 writes, u32 flags, const char* name) {
   if (t.object_kind == stage::ObjectKind::kNone) return nullptr;
-  u64 key = name_of(t, address, shared);
+  u64 key = name_of(t, t.object_kind, address, shared);
   u32 kind = (u32)t.object_kind, shared_flag = shared ? stage::kIndexShared : 0;
+  Thread& self = current();
   if (name && !number) {
-    if (IndexEntry* entry = next_entry(t)) {
+    if (IndexEntry* entry = next_entry(self)) {
       entry->key = key;
       entry->kind = kind;
       entry->flags = stage::kIndexName | shared_flag;
@@ -104,16 +109,16 @@ IndexEntry* write_access(Thread& t, u64 address, bool shared, u64 number, u64 wr
       finish(*entry);
     }
   }
-  IndexEntry* entry = next_entry(t);
+  IndexEntry* entry = next_entry(self);
   if (!entry) return nullptr;
   entry->key = key;
   entry->kind = kind;
   entry->flags = flags | shared_flag;
   entry->number = number;
   entry->caller = t.caller;
-  entry->event = t.log.event_count;
+  entry->event = self.log.event_count;
   entry->writes = writes;
-  place(t, *entry);
+  place(self, *entry);
   return entry;
 }
 }  // namespace
@@ -125,7 +130,7 @@ void index_access(Thread& t, u64 address, bool shared, u64 number) {
 void index_access(Thread& t, u64 address, bool shared, u64 number, u64 writes, bool write, const char* name) {
   IndexEntry* entry = write_access(t, address, shared, number, writes, write ? stage::kIndexWrite : 0, name);
   if (!entry) return;
-  for (auto& held : t.held)
+  for (auto& held : current().held)
     if (!held.address) {
       held.address = address;
       held.entry = entry;
@@ -153,7 +158,7 @@ void index_release(Thread& t, stage::ObjectKind kind, u64 address, bool shared) 
       held.address = 0;
       return;
     }
-  u64 key = name_of(t, address, shared);
+  u64 key = name_of(t, kind, address, shared);
   index_release_of(t, kind, key, shared);
 }
 

@@ -15,7 +15,8 @@ inline bool is_indexed() { return g.replay && (g.stage.header().flags & stage::k
   t.caller = (u64)__builtin_return_address(0);
 }
 
-/// The current thread gets the object, which had been had `number` times before, at its next point; before anybody sees that.
+/// The current thread gets the object, which had been had `number` times before, at its next point; before anybody sees that. It does so
+/// in the name of `t`, if that is another one (process_heap.h).
 void index_access(Thread& t, u64 address, bool shared, u64 number);
 void index_access(Thread& t, u64 address, bool shared, u64 number, u64 writes, bool write, const char* name = nullptr);
 /// As a semaphore's: it takes no time. `gives`: a post.

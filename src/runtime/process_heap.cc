@@ -55,17 +55,17 @@ void lock(void*, unsigned number) {
   if (!due.acquires()) diverge(t, Cause::kFlow, "the heap is used otherwise than recorded");
   t.object_kind = stage::ObjectKind::kHeap;
   take_in_order(t, l.order, (u64)&l, is_shared(t), due, l.lock.state);
-  pass_point(t);
+  pass_point(current());
 }
 
 void unlock(void*, unsigned number) {
   HeapLock& l = locks[number];
   Thread& t = owner();
   bool replayed = g.replay && is_ordered(t, is_shared(t));
-  if (replayed) index_release(t, stage::ObjectKind::kHeap, (u64)&l, is_shared(t));
+  if (replayed) index_release(current(), stage::ObjectKind::kHeap, (u64)&l, is_shared(t));
   l.lock.release();
   if (g.replay) announce_release(l.order, (u64)&l, is_shared(t));
-  if (replayed) pass_point(t);
+  if (replayed) pass_point(current());
 }
 
 bool map_anonymous(u64 address, u64 size, int flags, long& result) {

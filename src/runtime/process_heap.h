@@ -24,7 +24,7 @@ void release_heap();
 /// In the child: what other threads of the parent kept is lost.
 void inherit_heap(Thread& t);
 /// The child is a process that has its parent's memory. After vfork it has its parent's heap too, while that one sleeps, and
-/// even what it does with locks is written down as its parent's.
+/// even what it does with locks is written down as its parent's; but it is the child that waits, and that passes points.
 void share_heap(Thread& child, Thread& parent);
 
 inline heap::ThreadHeap& current_heap() {

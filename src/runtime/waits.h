@@ -10,6 +10,7 @@ stage::ThreadSlot& slot_of(Thread& t);
 void tell_director();  ///< it should look at the stage
 /// The thread has replayed an event: notes in the stage which one comes next, so that it is known wherever the thread ends.
 void note_next_event(Thread& t);
+/// Who sleeps is the current thread, also if it acts in the name of another (process_heap.h).
 void begin_wait(Thread& t, stage::WaitKind kind, u64 target, u64 position);
 void end_wait(Thread& t);
 [[noreturn]] void abandon_wait(Thread& t);
