@@ -11,6 +11,7 @@
 #include "pastcone/graph/open_graph.h"
 #include "pastcone/graph/steps.h"
 #include "pastcone/replay/director.h"
+#include "pastcone/trace/processes.h"
 
 namespace pastcone::cli {
 namespace {
@@ -21,6 +22,10 @@ using causal::Order;
 
 void print_standing(const std::vector<replay::Standing>& all) {
   for (const replay::Standing& where : all) {
+    if (where.left) {
+      fmt::print("{}, where it left the recording: {}\n", where.last, pastcone::to_string(*where.left));
+      continue;
+    }
     std::string now = where.ended ? "" : fmt::format("  (now thread {})", where.thread);
     fmt::print("{}{}\n", place_text({where.last, where.entered, where.ended, where.point}), now);
   }

@@ -69,7 +69,8 @@ class Reader {
   };
   std::vector<Wait> waits_;
   Children children_;
-  std::map<causal::Node, causal::Node> released_;  ///< where a vfork is left → the step of its child that lets it
+  /// Where a vfork is left → the step of its child that lets it.
+  std::map<causal::Node, causal::Node> released_;
   Images images_;
   Turns turns_;
   Transfers transfers_;

@@ -108,6 +108,7 @@ class Director {
   void show_to_debuggers(const Session& session);
   void set_horizons(const Horizons& horizons);
   bool go_further(const ReplayOptions& options);
+  void note_left(std::vector<Standing>& all) const;
   void look_at_reports();
   bool nobody_can_go_on(const Session& session);
   bool runs_in_circles();
@@ -304,11 +305,22 @@ void Director::arrive(Session& session, OutputPrinter& printer, const SignalWatc
                       const ReplayOptions& options, ReplayOutcome& outcome) {
   printer.advance();
   outcome.standing = watch_.standing();
+  note_left(outcome.standing);
   if (options.hold) show_to_debuggers(session);
   if (options.on_arrival) options.on_arrival(outcome.standing);
   while (options.hold && !signals.interrupted())
     stage_.wait_activity(load(stage_.header().activity), kSafetyNet);
   end_all(session);
+}
+
+/// Whose recording stops has done that too: it is an event, though nothing is left to be replayed of it.
+void Director::note_left(std::vector<Standing>& all) const {
+  for (Standing& where : all) {
+    auto summary = run_.threads.find(where.last.thread());
+    if (!where.ended || summary == run_.threads.end() || !summary->second.left) continue;
+    where.left = summary->second.left;
+    where.last = EventId(where.last.thread(), summary->second.events);
+  }
 }
 
 /// All are told that they stand still now, and prepare for debuggers what they would not while others go on.

@@ -27,8 +27,9 @@ struct Standing {
   EventId last;          ///< the last event it has done; 0: none
   bool entered = false;  ///< it is in the next one, as far as that goes without the others
   bool ended = false;
-  pid_t thread = 0;    ///< as the kernel has it now
-  uint64_t steps = 0;  ///< that it has done, as horizons count them
+  std::optional<format::StopReason> left = {};  ///< it has left the recording, and went on outside: why
+  pid_t thread = 0;                             ///< as the kernel has it now
+  uint64_t steps = 0;                           ///< that it has done, as horizons count them
   uint64_t points = 0;
   uint64_t point = 0;  ///< of its locks, if that is where it was to stop
 };

@@ -69,8 +69,11 @@ bool ThreadScan::take(const Item& item, RunSummary& run) {
     case Op::kThreadExit:
     case Op::kExitGroup:
     case Op::kFatal:
+      summary_.complete = true;
+      break;
     case Op::kStop:
       summary_.complete = true;
+      summary_.left = static_cast<format::StopReason>(item.reason);
       break;
     case Op::kOffset:
       position_ = item.position;

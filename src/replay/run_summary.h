@@ -18,6 +18,7 @@ namespace pastcone::replay {
 struct ThreadSummary {
   uint64_t events = 0;
   bool complete = false;  ///< its stream ends because the thread did, or recording stopped; not in the middle
+  std::optional<format::StopReason> left = {};  ///< if recording stopped: why; it went on outside
 };
 
 /// What is received on a channel. A receive says where it begins if the end has been shared, or if it only peeks.

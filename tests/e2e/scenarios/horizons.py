@@ -45,6 +45,21 @@ def test_horizons(context):
         context.expect(before == by_demand, f"--to {event}: {before}, but by demand {by_demand}")
 
 
+def test_horizons_left(context):
+    """A process that left the recording stands where it did, and it is said why."""
+    recording = context.path("recording")
+    context.record(recording, [context.program("leaves_recording")])
+    events = events_of(context, recording)
+    stop, last = events["p2"][-1], events["p1"][-1]
+    context.expect(stop["kind"] == "stop", f"p2 ends with {stop}")
+    expected = f"{stop['event']}, where it left the recording: an unsupported call".encode()
+    for event in (stop["event"], last["event"]):
+        for way in WAYS:
+            replay = context.replay(recording, "--to", event, *way)
+            context.expect(replay.status == 0 and expected in replay.stdout.splitlines(), f"--to {event} {replay.stdout}", replay)
+    expect_same_stops(context, recording, 10)
+
+
 def test_horizons_errors(context):
     """An event that is not there is said in one line."""
     context.record(context.path("serial"), ["true"])
