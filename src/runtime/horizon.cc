@@ -38,7 +38,10 @@ bool may_go_on(Thread& t, u64 step) {
 }
 
 void park_on_entering(Thread& t) {
-  if (g.replay) park(t, 2 * t.log.event_count + 1, Op::kTurn);
+  if (!g.replay) return;
+  u64 left = 2 * t.log.event_count;
+  if (t.step < left) park(t, left, Op::kTurnAfter);  // a call may have several events: the program does not run between them
+  park(t, left + 1, Op::kTurn);
 }
 
 void park_on_leaving(Thread& t) {
