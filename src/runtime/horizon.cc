@@ -50,7 +50,10 @@ void park_on_leaving(Thread& t) {
 
 void pass_point(Thread& t) {
   ++points_of(t);
-  if (has_horizon() && !may_go_on(t, t.step)) wait_at_horizon(t, t.step);
+  if (!has_horizon() || may_go_on(t, t.step)) return;
+  bool event_is_done = t.step % 2 == 0;
+  if (event_is_done) give_back_turn(t);  // it may still be in the call: who ends gives back memory there
+  wait_at_horizon(t, t.step);
 }
 
 }  // namespace pastcone::runtime
