@@ -44,8 +44,19 @@ def release(running):
     return running.finish()
 
 
+def expect_frontier(context, recording, event, places):
+    """Everybody stands where the cone ends; who has ended has nothing left to enter."""
+    cone = context.run([context.pastcone, "cone", event, recording, "--turns", "--json"], label="cone")
+    context.expect(cone.status == 0, f"cone {event}", cone)
+    last = {thread["thread"]: (thread["event"], thread["entering"]) for thread in json.loads(cone.stdout)["threads"]}
+    for place in places:
+        known, entering = last[place.thread]
+        stands = (f"{place.thread}:{place.event}" if place.event else None, place.entered)
+        context.expect(stands == (known, entering and place.tid != 0), f"--to {event}: {stands}, but the cone ends at {known, entering}")
+
+
 def expect_same_stops(context, recording, count):
-    """Random events: both ways arrive there, and everybody stands at the same place."""
+    """Random events: both ways arrive there, and everybody stands at the same place, where the cone ends."""
     everything = [event["event"] for list in events_of(context, recording).values() for event in list]
     for event in context.random.sample(everything, min(len(everything), count)):
         stand = []
@@ -53,4 +64,5 @@ def expect_same_stops(context, recording, count):
             replay = context.replay(recording, "--to", event, *way)
             context.expect(replay.status == 0 and f"\n{event}".encode() in b"\n" + replay.stdout, f"--to {event}", replay)
             stand.append(re.sub(rb"now thread \d+", b"", replay.stdout))
+        expect_frontier(context, recording, event, [Place(line) for line in replay.stdout.decode().splitlines() if PLACE.match(line)])
         context.expect(stand[0] == stand[1], f"--to {event}: by demand they stand elsewhere: {stand[0]} {stand[1]}")
