@@ -44,6 +44,7 @@ constexpr auto kShortDoze = 100us;  // if they are sent further each time they a
 constexpr auto kLeastPatience = 10s;
 constexpr auto kPollingPatience = 3s;
 constexpr auto kSafetyNet = 200ms;  // a process that dies inside does not tell
+constexpr auto kShortNet = 5ms;     // nor one that forks, and stops before there is a child
 constexpr auto kPatience = 2000ms;  // for processes that were told to give up
 constexpr int kTimesInVain = 20;
 
@@ -296,7 +297,7 @@ void Director::direct(Session& session, OutputPrinter& printer, const SignalWatc
       return end_all(session);
     }
     std::this_thread::sleep_for(options.further ? kShortDoze : kDoze);
-    if (!watch_.may_be_stuck()) stage_.wait_activity(seen, kSafetyNet);
+    if (!watch_.may_be_stuck()) stage_.wait_activity(seen, options.further ? kShortNet : kSafetyNet);
   }
 }
 

@@ -166,7 +166,12 @@ bool Watch::everybody_sleeps(const Session& session) {
     ThreadState state = state_of(thread);
     if (state == ThreadState::kNone || dead_.contains(index)) continue;
     auto tid = static_cast<pid_t>(load(thread.tid));
-    if (tid == 0) return false;  // its creator has announced it
+    if (tid == 0) {
+      // Its creator has announced it. One that forks may stop before there is a process; if there is one, it
+      // is found below.
+      if (thread.thread == 1) continue;
+      return false;
+    }
     known.insert(tid);
     std::optional<char> doing = Session::thread_state(tid);
     if (state == ThreadState::kEnded && (doing == 'R' || doing == 'D')) return false;  // somebody may join it
