@@ -6,15 +6,14 @@
 #include <set>
 #include <tuple>
 
-#include "pastcone/trace/checksum.h"
+#include "pastcone/replay/index_envelope.h"
 
 namespace pastcone::replay {
 namespace {
 
 using stage::IndexEntry;
 
-constexpr char kMagic[] = "PCOBJIDX";
-constexpr uint32_t kVersion = 1;
+constexpr IndexKind kKind{"PCOBJIDX", 1, "list of objects"};
 
 struct Entry {
   ThreadId thread;
@@ -187,10 +186,9 @@ void drop_hidden(std::vector<ObjectHistory>& objects) {
 }
 
 // --- bytes ------------------------------------------------------------------------------------------------
-// The magic, u32 version, u64 xxh64 of all that follows; the recording (varint, text); the callers (varint
-// count, u64 each); the objects: varint count; for each varint kind × 2 + shared, name (varint, text), varint
-// count of accesses, for each varint process, varint thread × 2 + write, zigzag event less the one before in
-// this object, varint caller's place in the list.
+// In an envelope: the callers (varint count, u64 each); the objects: varint count; for each varint kind × 2 +
+// shared, name (varint, text), varint count of accesses, for each varint process, varint thread × 2 + write,
+// zigzag event less the one before in this object, varint caller's place in the list.
 
 Bytes pack_objects(const std::vector<ObjectHistory>& objects, const std::string& recording) {
   std::map<uint64_t, uint64_t> callers;
@@ -198,11 +196,6 @@ Bytes pack_objects(const std::vector<ObjectHistory>& objects, const std::string&
     for (const Access& access : object.accesses) callers.emplace(access.caller, 0);
   }
   ByteWriter body;
-  auto text = [&](const std::string& value) {
-    body.varint(value.size());
-    body.bytes(as_bytes(value));
-  };
-  text(recording);
   body.varint(callers.size());
   for (uint64_t place = 0; auto& [caller, at] : callers) {
     at = place++;
@@ -211,7 +204,8 @@ Bytes pack_objects(const std::vector<ObjectHistory>& objects, const std::string&
   body.varint(objects.size());
   for (const ObjectHistory& object : objects) {
     body.varint(static_cast<uint64_t>(object.kind) * 2 + object.shared);
-    text(object.name);
+    body.varint(object.name.size());
+    body.bytes(as_bytes(object.name));
     body.varint(object.accesses.size());
     uint64_t event = 0;
     for (const Access& access : object.accesses) {
@@ -222,21 +216,11 @@ Bytes pack_objects(const std::vector<ObjectHistory>& objects, const std::string&
       event = access.event;
     }
   }
-  ByteWriter out;
-  out.bytes(as_bytes(kMagic));
-  out.u32(kVersion);
-  out.u64(xxh64(body.view()));
-  out.bytes(body.view());
-  return out.take();
+  return put_in_envelope(kKind, recording, body.view());
 }
 
 Result<std::vector<ObjectHistory>> unpack_objects(ByteView bytes, const std::string& recording) {
-  ByteReader in(bytes);
-  if (as_text(in.bytes(std::strlen(kMagic))) != kMagic) return fail("it is no list of objects");
-  if (in.u32() != kVersion) return fail("it is of another version");
-  uint64_t checksum = in.u64();
-  if (in.failed() || xxh64(bytes.subspan(in.offset())) != checksum) return fail("its checksum is wrong");
-  if (as_text(in.bytes(in.varint())) != recording) return fail("it is of another recording");
+  ByteReader in(TRY(open_envelope(kKind, recording, bytes)));
   std::vector<uint64_t> callers;
   for (uint64_t count = in.varint(); count > 0 && !in.failed(); --count) callers.push_back(in.u64());
   std::vector<ObjectHistory> objects;

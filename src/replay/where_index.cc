@@ -1,18 +1,17 @@
 #include "pastcone/replay/where_index.h"
 
 #include <algorithm>
-#include <cstring>
 #include <optional>
+#include <span>
 #include <unordered_map>
 
+#include "pastcone/replay/index_envelope.h"
 #include "pastcone/stage/where.h"
-#include "pastcone/trace/checksum.h"
 
 namespace pastcone::replay {
 namespace {
 
-constexpr char kMagic[] = "PCWHERE1";
-constexpr uint32_t kVersion = 1;
+constexpr IndexKind kKind{"PCWHERE1", 2, "list of where events are"};
 
 /// The words up to the first 0.
 class Words {
@@ -26,7 +25,44 @@ class Words {
 
 bool is_runtime(uint64_t place) { return place >> stage::kPlaceFileAt == stage::kRuntimeFile; }
 
+constexpr size_t kBlock = 4096;
+
+/// The block's first event is known.
+Bytes pack_block(std::span<const WhereIndex::At> events) {
+  ByteWriter out;
+  uint64_t expected = events.front().event;
+  for (const WhereIndex::At& at : events) {
+    bool next = at.event == expected;
+    out.varint(uint64_t{at.chain} * 2 + !next);
+    if (!next) out.varint(at.event - expected);
+    expected = at.event + 1;
+  }
+  return out.take();
+}
+
+/// As far as it makes sense: the checksum was right, so it does.
+std::vector<WhereIndex::At> unpack_block(uint64_t expected, ByteView packed, uint32_t chains) {
+  std::vector<WhereIndex::At> events;
+  events.reserve(std::min(kBlock, packed.size()));
+  for (ByteReader in(packed); in.remaining() > 0;) {
+    uint64_t word = in.varint(), further = (word & 1) != 0 ? in.varint() : 0;
+    if (in.failed() || word / 2 >= chains || expected + further < expected) break;
+    events.push_back({expected + further, static_cast<uint32_t>(word / 2)});
+    expected = events.back().event + 1;
+  }
+  return events;
+}
+
 }  // namespace
+
+const std::vector<WhereIndex::At>* WhereIndex::PackedEvents::around(uint64_t event) const {
+  auto after = std::ranges::upper_bound(blocks_, event, {}, &Block::first);
+  if (after == blocks_.begin()) return nullptr;
+  auto place = static_cast<size_t>(after - blocks_.begin() - 1);
+  if (place != opened_) unpacked_ = unpack_block(blocks_[place].first, blocks_[place].packed, chains_);
+  opened_ = place;
+  return &unpacked_;
+}
 
 uint32_t WhereIndex::number_of(CallChain chain) {
   auto [known, is_new] = numbers_.try_emplace(std::move(chain), static_cast<uint32_t>(chains_.size()));
@@ -59,22 +95,23 @@ void WhereIndex::add(ThreadId thread, ByteView bytes, const std::function<uint64
 
 std::optional<uint32_t> WhereIndex::find(EventId event) const {
   auto thread = threads_.find(event.thread());
-  if (thread == threads_.end()) return std::nullopt;
-  auto found = std::ranges::lower_bound(thread->second, event.index(), {}, &At::event);
-  if (found == thread->second.end() || found->event != event.index()) return std::nullopt;
+  auto packed = packed_.find(event.thread());
+  const std::vector<At>* events = thread != threads_.end() ? &thread->second : nullptr;
+  if (packed != packed_.end()) events = packed->second.around(event.index());
+  if (events == nullptr) return std::nullopt;
+  auto found = std::ranges::lower_bound(*events, event.index(), {}, &At::event);
+  if (found == events->end() || found->event != event.index()) return std::nullopt;
   return found->chain;
 }
 
 // --- bytes ------------------------------------------------------------------------------------------------
-// The magic, u32 version, u64 xxh64 of all that follows; the recording (varint, text); varint count of
-// chains, for each varint count, and for each of its places varint file, varint offset; varint count of
-// threads, for each varint process, varint thread, varint count of events, for each varint chain × 2, + 1 if
-// it is not the event after the one before: then varint how many after it.
+// In an envelope: varint count of chains, for each varint count, and for each of its places varint file,
+// varint offset; varint count of threads, for each varint process, varint thread, varint count of blocks, for
+// each varint first event, varint bytes, and these: for each event varint chain × 2, + 1 if it is not the
+// event after the one before: then varint how many are left out.
 
 Bytes WhereIndex::pack(const std::string& recording) const {
   ByteWriter body;
-  body.varint(recording.size());
-  body.bytes(as_bytes(recording));
   body.varint(chains_.size());
   for (const CallChain& chain : chains_) {
     body.varint(chain.size());
@@ -87,30 +124,20 @@ Bytes WhereIndex::pack(const std::string& recording) const {
   for (const auto& [thread, events] : threads_) {
     body.varint(thread.process().number());
     body.varint(thread.number());
-    body.varint(events.size());
-    uint64_t last = 0;
-    for (const At& at : events) {
-      bool next = at.event == last + 1;
-      body.varint(uint64_t{at.chain} * 2 + !next);
-      if (!next) body.varint(at.event - last);
-      last = at.event;
+    body.varint((events.size() + kBlock - 1) / kBlock);
+    for (size_t from = 0; from < events.size(); from += kBlock) {
+      auto block = std::span(events).subspan(from, std::min(kBlock, events.size() - from));
+      Bytes packed = pack_block(block);
+      body.varint(block.front().event);
+      body.varint(packed.size());
+      body.bytes(packed);
     }
   }
-  ByteWriter out;
-  out.bytes(as_bytes(kMagic));
-  out.u32(kVersion);
-  out.u64(xxh64(body.view()));
-  out.bytes(body.view());
-  return out.take();
+  return put_in_envelope(kKind, recording, body.view());
 }
 
 Result<WhereIndex> WhereIndex::unpack(ByteView bytes, const std::string& recording) {
-  ByteReader in(bytes);
-  if (as_text(in.bytes(std::strlen(kMagic))) != kMagic) return fail("it does not say where events are");
-  if (in.u32() != kVersion) return fail("it is of another version");
-  uint64_t checksum = in.u64();
-  if (in.failed() || xxh64(bytes.subspan(in.offset())) != checksum) return fail("its checksum is wrong");
-  if (as_text(in.bytes(in.varint())) != recording) return fail("it is of another recording");
+  ByteReader in(TRY(open_envelope(kKind, recording, bytes)));
   WhereIndex index;
   for (uint64_t count = in.varint(); count > 0 && !in.failed(); --count) {
     CallChain chain;
@@ -122,13 +149,13 @@ Result<WhereIndex> WhereIndex::unpack(ByteView bytes, const std::string& recordi
   }
   for (uint64_t count = in.varint(); count > 0 && !in.failed(); --count) {
     auto process = static_cast<uint32_t>(in.varint()), number = static_cast<uint32_t>(in.varint());
-    std::vector<At>& events = index.threads_[ThreadId(ProcessId(process), number)];
-    uint64_t last = 0;
+    PackedEvents& events = index.packed_[ThreadId(ProcessId(process), number)];
+    events.chains_ = static_cast<uint32_t>(index.chains_.size());
     for (uint64_t left = in.varint(); left > 0 && !in.failed(); --left) {
-      uint64_t word = in.varint(), step = (word & 1) != 0 ? in.varint() : 1;
-      if (word / 2 >= index.chains_.size() || step == 0 || last + step < last) in.set_failed();
-      if (in.failed()) break;
-      events.push_back({last += step, static_cast<uint32_t>(word / 2)});
+      uint64_t first = in.varint();
+      ByteView packed = in.bytes(in.varint());
+      if (!events.blocks_.empty() && events.blocks_.back().first >= first) in.set_failed();
+      events.blocks_.push_back({first, Bytes(packed.begin(), packed.end())});
     }
   }
   if (!in.at_end()) return fail("it is damaged");

@@ -78,8 +78,27 @@ TEST(WhereIndex, ComesBackFromBytes) {
   WhereIndex index = example();
   auto back = WhereIndex::unpack(index.pack("one"), "one");
   ASSERT_TRUE(back) << back.error().message;
-  EXPECT_EQ(*back, index);
+  EXPECT_EQ(back->chains(), index.chains());
+  for (ThreadId thread : {kFirst, kSecond, ThreadId(ProcessId(9), 9)}) {
+    for (uint64_t event = 0; event < 20; ++event)
+      EXPECT_EQ(back->find({thread, event}), index.find({thread, event})) << event;
+  }
   EXPECT_FALSE(WhereIndex::unpack(index.pack("one"), "another"));
+}
+
+TEST(WhereIndex, OfManyEventsEachIsFoundInWhateverOrder) {
+  constexpr uint64_t kEvents = 20'000;
+  std::vector<uint64_t> words{chain_word(1, 1), place(1, 1), chain_word(2, 1), place(1, 2)};
+  for (uint64_t event = 2; event < kEvents; event += event % 3 == 0 ? 5 : 1)
+    words.push_back(event_word(1 + event % 7 % 2, event));
+  WhereIndex index;
+  add(index, kFirst, words);
+  auto back = WhereIndex::unpack(index.pack("one"), "one");
+  ASSERT_TRUE(back) << back.error().message;
+  for (uint64_t i = 0; i < kEvents; ++i) {
+    EventId event(kFirst, i * 7919 % kEvents);
+    ASSERT_EQ(back->find(event), index.find(event)) << event.index();
+  }
 }
 
 TEST(WhereIndex, DamagedBytesAreRefused) {
