@@ -42,24 +42,13 @@ std::vector<Edge> place_edges(const std::vector<RawEdge>& raw, const EventSet& t
   return edges;
 }
 
-/// Which group a source follows, and where causal edges begin.
-void find_sources(const EventSet& targets, std::vector<Edge> edges, Graph& graph) {
-  EventSet sources(graph.threads);
-  for (size_t i = 0; i < edges.size(); ++i) {
-    Node from = edges[i].from;
-    uint32_t before = targets.up_to(from);
-    edges[i].from_group = before > graph.first_group[from.thread] ? before - 1 : kNone;
-    if (graph.kinds[i] != static_cast<uint8_t>(EdgeKind::kHandOver)) sources.add(from);
+/// Which group a source follows.
+void find_source_groups(const EventSet& targets, std::vector<Edge> edges, Graph& graph) {
+  for (Edge& edge : edges) {
+    uint32_t before = targets.up_to(edge.from);
+    edge.from_group = before > graph.first_group[edge.from.thread] ? before - 1 : kNone;
   }
-  std::vector<uint32_t> first(graph.threads.size() + 1, 0), items;
-  items.reserve(sources.count());
-  sources.each([&](Node node) {
-    items.push_back(node.event);
-    ++first[node.thread + 1];
-  });
-  for (size_t i = 1; i < first.size(); ++i) first[i] += first[i - 1];
   graph.edges = std::move(edges);
-  graph.sources = {std::move(first), std::move(items)};
 }
 
 }  // namespace
@@ -72,22 +61,25 @@ Status add_index(std::vector<RawEdge> raw, Graph& graph, const BuildOptions& opt
   std::vector<Group> groups = make_groups(targets, targets.count(), graph);
   std::vector<Edge> edges = place_edges(raw, targets, groups, graph);
   raw = {};
-  find_sources(targets, std::move(edges), graph);
+  find_source_groups(targets, std::move(edges), graph);
   return add_ranks(std::move(groups), graph, options);
 }
 
-Status index_edges(std::vector<Group> groups, std::vector<Edge> edges, Graph& graph) {
-  EventSet targets(graph.threads);
-  for (uint32_t thread = 0; thread < graph.thread_count(); ++thread) {
-    for (uint32_t i = graph.first_group[thread]; i < graph.first_group[thread + 1]; ++i) {
-      groups[i].thread = thread;
-      targets.add({thread, groups[i].event});
-    }
+ByThread causal_sources(const Graph& graph) {
+  EventSet sources(graph.threads);
+  std::span<const Edge> edges = graph.edges.view();
+  std::span<const uint8_t> kinds = graph.kinds.view();
+  for (size_t i = 0; i < edges.size(); ++i) {
+    if (kinds[i] != static_cast<uint8_t>(EdgeKind::kHandOver)) sources.add(edges[i].from);
   }
-  groups.back().thread = kNone;
-  targets.count();
-  find_sources(targets, std::move(edges), graph);
-  return add_ranks(std::move(groups), graph, {});
+  std::vector<uint32_t> first(graph.threads.size() + 1, 0), items;
+  items.reserve(sources.count());
+  sources.each([&](Node node) {
+    items.push_back(node.event);
+    ++first[node.thread + 1];
+  });
+  for (size_t i = 1; i < first.size(); ++i) first[i] += first[i - 1];
+  return {std::move(first), std::move(items)};
 }
 
 }  // namespace pastcone::causal

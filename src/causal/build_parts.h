@@ -44,15 +44,17 @@ class EdgeList {
 Status add_threads(const Execution& execution, Graph& graph);
 /// Fills in channels, sends, receives and their lists.
 Status add_transfers(Execution& execution, Graph& graph);
-/// Fills in the lists of sends and receives by channel and thread, which follow from these.
-Status index_transfers(Graph& graph);
 /// All edges, those that are only implied too.
 Status add_edges(const Execution& execution, const Graph& graph, EdgeList& list);
-/// Fills in edges and sources, and groups with their ranks.
+/// Fills in edges, groups with their ranks, and chains.
 Status add_index(std::vector<RawEdge> raw, Graph& graph, const BuildOptions& options);
-/// What follows from groups and edges that are in order: the same, when there are first_group and kinds.
-Status index_edges(std::vector<Group> groups, std::vector<Edge> edges, Graph& graph);
-/// Fills in groups with their ranks, and the orders that follow: by rank, and of stops.
+/// Fills in groups with their ranks, and chains.
 Status add_ranks(std::vector<Group> groups, Graph& graph, const BuildOptions& options);
+
+// What follows from a graph.
+std::vector<uint32_t> by_rank(std::span<const Group> groups);
+ByThread causal_sources(const Graph& graph);
+ByThread by_thread(std::span<const Transfer> transfers, const Column<Thread>& threads);
+Chains make_chains(const Graph& graph);
 
 }  // namespace pastcone::causal

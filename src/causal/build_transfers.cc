@@ -61,24 +61,6 @@ Status check_sends(const Graph& graph) {
   return {};
 }
 
-ByThread by_thread(const Column<Transfer>& transfers, const Column<Thread>& threads) {
-  auto count = static_cast<uint32_t>(transfers.size());
-  std::vector<uint32_t> first(threads.size() + 1, 0), items;
-  EventSet events(threads);
-  for (const Transfer& each : transfers) {
-    ++first[each.at.thread + 1];
-    events.add(each.at);
-  }
-  for (size_t i = 1; i < first.size(); ++i) first[i] += first[i - 1];
-  if (events.count() == count) {  // one in each
-    items.resize(count);
-    for (uint32_t i = 0; i < count; ++i) items[events.before(transfers[i].at)] = i;
-  } else {
-    items = sorted_places(count, [&](uint32_t i) { return events.before(transfers[i].at); });
-  }
-  return {std::move(first), std::move(items)};
-}
-
 /// Puts the transfers of a channel, which lie by position, apart by thread.
 class LaneMaker {
  public:
@@ -164,18 +146,35 @@ uint32_t channel_flags(const Graph& graph, uint32_t channel, const ChannelInput&
   return flags;
 }
 
-}  // namespace
-
+/// The lists of sends and receives by channel and thread.
 Status index_transfers(Graph& graph) {
   size_t channels = graph.channels.size(), threads = graph.threads.size();
   graph.first_send = starts(graph.sends.view(), channels);
   graph.first_receive = starts(graph.receives.view(), channels);
   TRY_STATUS(check_sends(graph));
-  graph.sends_by_thread = by_thread(graph.sends, graph.threads);
-  graph.receives_by_thread = by_thread(graph.receives, graph.threads);
   graph.send_lanes = lanes(graph.sends, graph.first_send, threads);
   graph.receive_lanes = lanes(graph.receives, graph.first_receive, threads);
   return check_lanes(graph);
+}
+
+}  // namespace
+
+ByThread by_thread(std::span<const Transfer> transfers, const Column<Thread>& threads) {
+  auto count = static_cast<uint32_t>(transfers.size());
+  std::vector<uint32_t> first(threads.size() + 1, 0), items;
+  EventSet events(threads);
+  for (const Transfer& each : transfers) {
+    ++first[each.at.thread + 1];
+    events.add(each.at);
+  }
+  for (size_t i = 1; i < first.size(); ++i) first[i] += first[i - 1];
+  if (events.count() == count) {  // one in each
+    items.resize(count);
+    for (uint32_t i = 0; i < count; ++i) items[events.before(transfers[i].at)] = i;
+  } else {
+    items = sorted_places(count, [&](uint32_t i) { return events.before(transfers[i].at); });
+  }
+  return {std::move(first), std::move(items)};
 }
 
 Status add_transfers(Execution& execution, Graph& graph) {

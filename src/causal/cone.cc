@@ -62,7 +62,8 @@ class PastSearch {
         stop += anchors * anchors_.spacing;
         if (graph_.groups[stop - 1].event > cut_[thread]) {
           size_t width = graph_.thread_count();
-          join(cut_.data(), &anchors_.vectors[(anchors_.first[thread] + anchors - 1) * width], width);
+          size_t row = (anchors_.first[thread] + anchors - 1) * width;
+          join(cut_.data(), anchors_.vectors.part(row, width).data(), width);
         }
       }
       for (uint32_t group = demand.group + 1; group > stop && graph_.groups[group - 1].event > cut_[thread];
@@ -156,8 +157,9 @@ class FutureSearch {
   }
 
   bool knows(uint32_t anchor) const {
-    const uint32_t* vector = &anchors_.vectors[size_t{anchor} * graph_.thread_count()];
-    return std::ranges::any_of(events_, [&](Node event) { return vector[event.thread] >= event.event; });
+    size_t row = size_t{anchor} * graph_.thread_count();
+    return std::ranges::any_of(
+        events_, [&](Node event) { return anchors_.vectors[row + event.thread] >= event.event; });
   }
 
   bool is_after(uint32_t group) const {

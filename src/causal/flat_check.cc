@@ -8,15 +8,16 @@ namespace {
 /// Each part is a sentence about the columns; the first that is not true is the error.
 class Checker {
  public:
-  Checker(const FlatLists& lists, uint32_t real_threads, uint32_t objects)
-      : lists_(lists), real_threads_(real_threads), objects_(objects) {}
+  Checker(const FlatLists& lists, const FlatCounts& counts)
+      : lists_(lists), counts_(counts), real_threads_(counts.real_threads) {}
 
   Status run() const {
     if (!threads()) return wrong("threads");
     if (!groups()) return wrong("groups");
     if (!edges()) return wrong("edges");
-    if (!vectors(lists_.causal.vectors) || !vectors(lists_.enforced.vectors)) return wrong("anchors");
-    if (!transfers(lists_.sends) || !transfers(lists_.receives)) return wrong("messages");
+    if (!messages(lists_.first_send, counts_.sends, lists_.send_lanes) ||
+        !messages(lists_.first_receive, counts_.receives, lists_.receive_lanes))
+      return wrong("messages");
     if (!ports()) return wrong("ports");
     if (!between()) return wrong("steps between events");
     return {};
@@ -45,60 +46,39 @@ class Checker {
     return events < kNone;
   }
 
-  /// Which groups are of which thread has been seen already.
+  static bool rises(const std::vector<uint32_t>& list, size_t end) {
+    return std::ranges::is_sorted(list) && list.front() == 0 && list.back() == end;
+  }
+
   bool groups() const {
-    const auto& groups = lists_.groups;
-    if (groups.front().first_edge != 0 || groups.back().first_edge != lists_.edges.size()) return false;
-    for (uint32_t thread = 0; thread < lists_.threads.size(); ++thread) {
-      uint32_t event = 0;
-      for (uint32_t i = lists_.first_group[thread]; i < lists_.first_group[thread + 1]; ++i) {
-        if (groups[i].event <= event || groups[i].event > lists_.threads[thread].events) return false;
-        if (groups[i].first_edge >= groups[i + 1].first_edge) return false;
-        event = groups[i].event;
-      }
+    if (counts_.groups == 0 || !rises(lists_.first_group, counts_.groups - 1)) return false;
+    for (size_t i = 0; i < lists_.threads.size(); ++i) {
+      if (lists_.first_group[i + 1] - lists_.first_group[i] > lists_.threads[i].events) return false;
     }
     return true;
   }
 
+  /// Where they come from is seen when they are unpacked.
   bool edges() const {
-    if (lists_.edges.size() >= Link::kHandOver - lists_.threads.size()) return false;
-    uint32_t edge = 0;
-    for (uint32_t thread = 0; thread < lists_.threads.size(); ++thread) {
-      for (uint32_t end = lists_.groups[lists_.first_group[thread + 1]].first_edge; edge < end; ++edge) {
-        Node from = lists_.edges[edge].from;
-        if (lists_.kinds[edge] >= kEdgeKinds || !there(from) || from.thread == thread) return false;
-      }
-    }
-    return true;
+    auto real = std::span(lists_.threads).first(real_threads_);
+    bool none = std::ranges::all_of(real, [](const Thread& thread) { return thread.events == 0; });
+    if (none && (counts_.edges != 0 || counts_.sends != 0 || counts_.receives != 0)) return false;
+    return counts_.edges < Link::kHandOver - lists_.threads.size();
   }
 
-  bool vectors(const std::vector<uint32_t>& vectors) const {
-    size_t width = lists_.threads.size();
-    for (size_t at = 0; at < vectors.size(); at += width) {
-      bool good = true;
-      for (size_t i = 0; i < width; ++i) good &= vectors[at + i] <= lists_.threads[i].events;
-      if (!good) return false;
-    }
-    return true;
-  }
-
-  /// By channel and position. That no position was sent twice is seen when they are put together.
-  bool transfers(const std::vector<Transfer>& all) const {
-    for (size_t i = 0; i < all.size(); ++i) {
-      const Transfer& each = all[i];
-      if (each.channel >= lists_.channels.size() || !there(each.at) || !real(each.at) ||
-          each.begin > UINT64_MAX - each.length)
-        return false;
-      if (i > 0 && std::pair(each.channel, each.begin) < std::pair(all[i - 1].channel, all[i - 1].begin))
-        return false;
-    }
-    return true;
+  bool messages(const std::vector<uint32_t>& first, uint32_t count, const FlatLists::Lanes& lanes) const {
+    return rises(first, count) && rises(lanes.of_channel, lanes.lanes.size()) &&
+           std::ranges::all_of(lanes.lanes, [&](const Lane& lane) {
+             return lane.channel < lists_.channels.size() && lane.thread < real_threads_ &&
+                    lane.first <= count && lane.count <= count - lane.first;
+           });
   }
 
   bool ports() const {
-    return std::ranges::all_of(
-               lists_.accesses,
-               [&](const AccessInput& access) { return real(access.at) && access.object < objects_; }) &&
+    return std::ranges::all_of(lists_.accesses,
+                               [&](const AccessInput& access) {
+                                 return real(access.at) && access.object < counts_.objects;
+                               }) &&
            std::ranges::all_of(lists_.arrivals,
                                [&](const ArrivalInput& each) {
                                  return each.port < lists_.ports.size() && real(each.send) &&
@@ -123,13 +103,12 @@ class Checker {
   }
 
   const FlatLists& lists_;
-  uint32_t real_threads_, objects_;
+  const FlatCounts& counts_;
+  uint32_t real_threads_;
 };
 
 }  // namespace
 
-Status check_lists(const FlatLists& lists, uint32_t real_threads, uint32_t objects) {
-  return Checker(lists, real_threads, objects).run();
-}
+Status check_lists(const FlatLists& lists, const FlatCounts& counts) { return Checker(lists, counts).run(); }
 
 }  // namespace pastcone::causal

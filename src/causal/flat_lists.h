@@ -1,4 +1,4 @@
-// What of a graph lies in its flat form, and how: one description for both ways. A part of flat.h.
+// What of a graph lies in its flat form as a whole, and how: one description for both ways. A part of flat.h.
 //
 // A coder has number(list, value, expected) for what is near what was expected, and plain(list, value). To
 // write it is given a Graph, to read FlatLists that have their sizes already.
@@ -15,44 +15,30 @@ namespace pastcone::causal {
 enum class FlatList : uint32_t {
   kThreads,
   kFirstGroups,
-  kGroups,
-  kGroupEdges,
-  kEdgeThreads,
-  kEdgeEvents,
-  kLabels,
-  kKinds,
-  kCausal,
-  kEnforced,
   kChannels,
-  kSends,
-  kSendThreads,
-  kSendEvents,
-  kReceives,
-  kReceiveThreads,
-  kReceiveEvents,
+  kLanes,
   kAccesses,
   kPorts,
   kArrivals,
   kTakings,
   kBetween,
+  kBlocks,  ///< sizes of what lies behind the lists
   kCount,
 };
 inline constexpr uint32_t kFlatLists = static_cast<uint32_t>(FlatList::kCount);
 
-/// The members of Graph that are read; all others follow from them.
+/// The members of Graph that are read at once.
 struct FlatLists {
-  struct Vectors {
-    std::vector<uint32_t> vectors;
+  struct Lanes {
+    std::vector<Lane> lanes;
+    std::vector<uint32_t> of_channel;
   };
 
   std::vector<Thread> threads;
   std::vector<uint32_t> first_group;
-  std::vector<Group> groups;
-  std::vector<Edge> edges;
-  std::vector<uint8_t> kinds;
-  Vectors causal, enforced;
   std::vector<Channel> channels;
-  std::vector<Transfer> sends, receives;
+  std::vector<uint32_t> first_send, first_receive;
+  Lanes send_lanes, receive_lanes;
   std::vector<AccessInput> accesses;
   std::vector<PortInput> ports;
   std::vector<ArrivalInput> arrivals;
@@ -93,64 +79,22 @@ void code_threads(Coder& coder, auto& lists) {
 }
 
 template <typename Coder>
-void code_groups(Coder& coder, auto& lists) {
-  uint32_t last = 0, event = 0;
-  for (auto& each : lists.first_group) {
-    coder.number(FlatList::kFirstGroups, each, last);
+void code_rising(Coder& coder, FlatList list, auto& numbers) {
+  uint32_t last = 0;
+  for (auto& each : numbers) {
+    coder.number(list, each, last);
     last = each;
   }
-  last = 0;
-  for (auto& each : lists.groups) {
-    coder.number(FlatList::kGroups, each.event, event);
-    coder.number(FlatList::kGroupEdges, each.first_edge, last);
-    event = each.event;
-    last = each.first_edge;
-  }
-}
-
-/// A thread's edges of one kind mostly come from the same few others, and go on where the last one was.
-template <typename Coder>
-void code_edges(Coder& coder, auto& lists) {
-  struct Last {
-    uint32_t event = 0, label = 0;
-  };
-  size_t threads = std::max<size_t>(lists.threads.size(), 1);
-  std::vector<Last> lasts(threads * kEdgeKinds);
-  for (size_t i = 0; i < lists.edges.size(); ++i) {
-    auto& each = lists.edges[i];
-    coder.plain(FlatList::kKinds, lists.kinds[i]);
-    coder.plain(FlatList::kEdgeThreads, each.from.thread);
-    Last& last = lasts[std::min<size_t>(each.from.thread, threads - 1) * kEdgeKinds +
-                       std::min<size_t>(lists.kinds[i], kEdgeKinds - 1)];
-    coder.number(FlatList::kEdgeEvents, each.from.event, last.event);
-    coder.number(FlatList::kLabels, each.label, last.label);
-    last = {each.from.event, each.label + 1};
-  }
 }
 
 template <typename Coder>
-void code_vectors(Coder& coder, FlatList list, auto& vectors, size_t width) {
-  for (size_t i = 0; i < vectors.size(); ++i) {
-    uint32_t expected = i < width ? 0 : vectors[i - width];
-    coder.number(list, vectors[i], expected);
-  }
-}
-
-template <typename Coder>
-void code_transfers(Coder& coder, FlatList numbers, FlatList threads, FlatList events, auto& transfers,
-                    size_t thread_count) {
-  LastEvents last(thread_count);
-  uint64_t position = 0;
-  uint32_t channel = 0, length = 0;
-  for (auto& each : transfers) {
-    coder.number(numbers, each.channel, channel);
-    if (each.channel != channel) position = 0;
-    coder.number(numbers, each.begin, position);
-    coder.number(numbers, each.length, length);
-    last.code(coder, threads, events, each.at);
-    position = each.begin + each.length;
-    channel = each.channel;
-    length = each.length;
+void code_lanes(Coder& coder, auto& lanes) {
+  code_rising(coder, FlatList::kLanes, lanes.of_channel);
+  for (auto& each : lanes.lanes) {
+    coder.plain(FlatList::kLanes, each.channel);
+    coder.plain(FlatList::kLanes, each.thread);
+    coder.plain(FlatList::kLanes, each.first);
+    coder.plain(FlatList::kLanes, each.count);
   }
 }
 
@@ -189,11 +133,7 @@ void code_ports(Coder& coder, auto& lists) {
 
 template <typename Coder>
 void code_between(Coder& coder, auto& lists) {
-  uint32_t last = 0;
-  for (auto& each : lists.between.first) {
-    coder.number(FlatList::kBetween, each, last);
-    last = each;
-  }
+  code_rising(coder, FlatList::kBetween, lists.between.first);
   uint32_t item = 0, point = 0;
   for (size_t i = 0; i < lists.between.items.size(); ++i) {
     coder.number(FlatList::kBetween, lists.between.items[i], item);
@@ -204,27 +144,35 @@ void code_between(Coder& coder, auto& lists) {
   }
 }
 
-/// All but threads and groups.
 template <typename Coder>
-void code_rest(Coder& coder, auto& lists) {
-  size_t threads = lists.threads.size();
-  code_edges(coder, lists);
-  code_vectors(coder, FlatList::kCausal, lists.causal.vectors, threads);
-  code_vectors(coder, FlatList::kEnforced, lists.enforced.vectors, threads);
+void code_lists(Coder& coder, auto& lists) {
+  code_threads(coder, lists);
+  code_rising(coder, FlatList::kFirstGroups, lists.first_group);
   for (auto& each : lists.channels) {
     coder.plain(FlatList::kChannels, each.id);
     coder.plain(FlatList::kChannels, each.flags);
   }
-  code_transfers(coder, FlatList::kSends, FlatList::kSendThreads, FlatList::kSendEvents, lists.sends,
-                 threads);
-  code_transfers(coder, FlatList::kReceives, FlatList::kReceiveThreads, FlatList::kReceiveEvents,
-                 lists.receives, threads);
+  code_rising(coder, FlatList::kChannels, lists.first_send);
+  code_rising(coder, FlatList::kChannels, lists.first_receive);
+  code_lanes(coder, lists.send_lanes);
+  code_lanes(coder, lists.receive_lanes);
   code_ports(coder, lists);
   code_between(coder, lists);
 }
 
+/// How many there are of what.
+struct FlatCounts {
+  uint32_t threads, real_threads, groups, edges;
+  uint32_t channels, sends, receives, send_lanes, receive_lanes;
+  uint32_t objects, accesses, ports, arrivals, takings, between;
+  uint32_t lost;
+  uint32_t causal_spacing, enforced_spacing;
+  uint32_t hand_overs;  ///< whether there are any
+  uint32_t reserved;
+};
+
 /// Whether every number in the lists leads somewhere, and everything that has to be in order is. What follows
 /// from them is not there yet.
-Status check_lists(const FlatLists& lists, uint32_t real_threads, uint32_t objects);
+Status check_lists(const FlatLists& lists, const FlatCounts& counts);
 
 }  // namespace pastcone::causal

@@ -57,6 +57,102 @@ TEST(Flat, IsTheSameGraph) {
   }
 }
 
+/// Enough for several blocks of everything: threads send to those next to them, and take turns.
+Graph long_graph() {
+  constexpr uint32_t kThreads = 7, kRounds = 4000;
+  Execution execution;
+  for (uint32_t i = 0; i < kThreads; ++i)
+    execution.threads.push_back({ThreadId(ProcessId(1), i + 1), 2 * kRounds, {}, false, true});
+  for (uint32_t i = 0; i < kThreads * 3; ++i) execution.channels.push_back({i * 2, false, true});
+  std::mt19937 random(11);
+  std::vector<uint64_t> end(kThreads * 3), taken(kThreads * 3);
+  for (uint32_t round = 0; round < kRounds; ++round) {
+    for (uint32_t thread = 0; thread < kThreads; ++thread) {
+      uint32_t channel = (thread + 1 + static_cast<uint32_t>(random() % 3)) % kThreads * 3 + thread % 3;
+      auto length = static_cast<uint32_t>(1 + random() % 300);
+      execution.sends.push_back({end[channel], length, channel, {thread, 2 * round + 1}});
+      end[channel] += length;
+      Node before{(thread + 1) % kThreads, 2 * round};
+      if (random() % 4 == 0)
+        execution.edges.push_back({before, {thread, 2 * round + 1}, EdgeKind::kHandOver, 1});
+    }
+    for (uint32_t channel = 0; channel < kThreads * 3; ++channel) {
+      if (taken[channel] == end[channel] || random() % 3 == 0) continue;
+      auto length = static_cast<uint32_t>(end[channel] - taken[channel]);
+      execution.receives.push_back({taken[channel], length, channel, {channel / 3, 2 * round + 2}});
+      taken[channel] = end[channel];
+    }
+  }
+  auto graph = build(std::move(execution));
+  EXPECT_TRUE(graph) << graph.error().message;
+  return std::move(*graph);
+}
+
+template <typename T>
+bool same(const Column<T>& a, const Column<T>& b) {
+  return a.size() == b.size() && std::memcmp(a.view().data(), b.view().data(), a.size() * sizeof(T)) == 0;
+}
+
+TEST(Flat, OfManyBlocksIsTheSameGraph) {
+  Graph graph = long_graph();
+  Bytes bytes = flat_bytes(graph, {});
+  auto opened = open_flat(bytes, {});
+  ASSERT_TRUE(opened) << opened.error().message;
+  EXPECT_TRUE(same(opened->groups, graph.groups));
+  EXPECT_TRUE(same(opened->edges, graph.edges));
+  EXPECT_TRUE(same(opened->kinds, graph.kinds));
+  EXPECT_TRUE(same(opened->causal.vectors, graph.causal.vectors));
+  EXPECT_TRUE(same(opened->enforced.vectors, graph.enforced.vectors));
+  EXPECT_TRUE(same(opened->sends, graph.sends));
+  EXPECT_TRUE(same(opened->receives, graph.receives));
+  EXPECT_TRUE(same(opened->send_lanes.items, graph.send_lanes.items));
+  EXPECT_TRUE(same(opened->receive_lanes.items, graph.receive_lanes.items));
+  EXPECT_TRUE(same(opened->sources().items, graph.sources().items));
+  EXPECT_TRUE(std::ranges::equal(opened->order(), graph.order()));
+  EXPECT_EQ(flat_bytes(*opened, {}), bytes);
+}
+
+/// The blocks in which the answers are are unpacked in whatever order they are asked for.
+TEST(Flat, OfManyBlocksAnswersAsTheOneThatWasBuilt) {
+  Graph graph = long_graph();
+  Bytes bytes = flat_bytes(graph, {});
+  std::mt19937 random(12);
+  for (int i = 0; i < 60; ++i) {
+    auto opened = open_flat(bytes, {});
+    ASSERT_TRUE(opened) << opened.error().message;
+    auto any = [&] {
+      auto thread = static_cast<uint32_t>(random() % graph.real_threads);
+      return Node{thread, static_cast<uint32_t>(1 + random() % graph.threads[thread].events)};
+    };
+    Node a = any(), b = any();
+    for (Order order : {Order::kCausal, Order::kEnforced}) {
+      switch (i % 4) {
+        case 0: {
+          Cut cut = past_cone(graph, a, order);
+          ASSERT_EQ(past_cone(*opened, a, order), cut);
+          auto pieces = in_transit(graph, cut), others = in_transit(*opened, cut);
+          ASSERT_EQ(others.size(), pieces.size());
+          for (size_t k = 0; k < pieces.size(); ++k) ASSERT_EQ(others[k].begin, pieces[k].begin);
+          break;
+        }
+        case 1:
+          ASSERT_EQ(future_cone(*opened, std::span(&a, 1), order),
+                    future_cone(graph, std::span(&a, 1), order));
+          break;
+        case 2:
+          ASSERT_EQ(witness_path(*opened, a, b, order), witness_path(graph, a, b, order));
+          break;
+        default: {
+          auto chain = longest_chain(*opened, a, b, order), other = longest_chain(graph, a, b, order);
+          ASSERT_EQ(chain.has_value(), other.has_value());
+          if (!chain) break;
+          ASSERT_EQ(chain->arrows(*opened), other->arrows(graph));
+        }
+      }
+    }
+  }
+}
+
 TEST(Flat, OfSomethingElseOrAnotherVersionIsRefused) {
   std::mt19937 random(6);
   Bytes bytes = flat_bytes(random_graph(random), as_bytes("key"));
@@ -64,7 +160,7 @@ TEST(Flat, OfSomethingElseOrAnotherVersionIsRefused) {
   EXPECT_EQ(refusal(bytes, "keys"), "the graph is of something else");
   EXPECT_EQ(refusal(bytes, ""), "the graph is of something else");
   ++bytes[8];
-  EXPECT_EQ(refusal(bytes, "key"), "the graph has version 3, not 2");
+  EXPECT_EQ(refusal(bytes, "key"), "the graph has version 4, not 3");
   EXPECT_EQ(refusal(as_bytes("PCGRAPH and not much more"), "key"), "the graph is cut short");
   EXPECT_EQ(refusal(Bytes(4096, 'x'), "key"), "this is not a graph");
 }
@@ -130,7 +226,7 @@ TEST(Flat, WrongNumbersWithTheRightChecksumDoNoHarm) {
           value += random() % 2 == 0 ? 1 : -1;
       }
       std::memcpy(&bytes[at], &value, sizeof value);
-      uint64_t checksum = XXH64(&bytes[kChecked], bytes.size() - kChecked, 0);
+      uint64_t checksum = XXH3_64bits(&bytes[kChecked], bytes.size() - kChecked);
       std::memcpy(&bytes[kChecksumAt], &checksum, sizeof checksum);
       auto graph = open_flat(bytes, as_bytes("key"));
       (graph ? opened : refused)++;

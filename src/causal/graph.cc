@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "pastcone/causal/build_parts.h"
+
 namespace pastcone::causal {
 
 const char* to_string(EdgeKind kind) {
@@ -24,6 +26,26 @@ uint32_t Graph::group_at(Node node) const {
   auto after = std::upper_bound(from, until, node.event,
                                 [](uint32_t event, const Group& group) { return event < group.event; });
   return after == from ? kNone : static_cast<uint32_t>(after - groups.begin() - 1);
+}
+
+std::span<const uint32_t> Graph::order() const {
+  return made_order.get([&] { return by_rank(groups.view()); });
+}
+
+const ByThread& Graph::sources() const {
+  return made_sources.get([&] { return causal_sources(*this); });
+}
+
+const ByThread& Graph::sends_by_thread() const {
+  return made_sends_by_thread.get([&] { return by_thread(sends.view(), threads); });
+}
+
+const ByThread& Graph::receives_by_thread() const {
+  return made_receives_by_thread.get([&] { return by_thread(receives.view(), threads); });
+}
+
+const Chains& Graph::chains() const {
+  return made_chains.get([&] { return make_chains(*this); });
 }
 
 ThreadId Graph::thread_id(uint32_t thread) const {

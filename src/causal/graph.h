@@ -20,38 +20,13 @@
 
 #include "pastcone/base/ids.h"
 #include "pastcone/base/result.h"
+#include "pastcone/causal/column.h"
 #include "pastcone/causal/model.h"
 
 namespace pastcone::causal {
 
 /// Which edges a question is about.
 enum class Order : uint8_t { kCausal, kEnforced };
-
-/// An array that is owned, or lies in bytes that somebody else keeps.
-template <typename T>
-class Column {
- public:
-  Column() = default;
-  Column(std::vector<T> values) : own_(std::move(values)), view_(own_) {}
-  static Column over(std::span<const T> view) {
-    Column column;
-    column.view_ = view;
-    return column;
-  }
-  Column(Column&&) noexcept = default;
-  Column& operator=(Column&&) noexcept = default;
-
-  const T& operator[](size_t i) const { return view_[i]; }
-  size_t size() const { return view_.size(); }
-  bool empty() const { return view_.empty(); }
-  auto begin() const { return view_.begin(); }
-  auto end() const { return view_.end(); }
-  std::span<const T> view() const { return view_; }
-
- private:
-  std::vector<T> own_;  // moving a vector keeps its address, so view_ stays good
-  std::span<const T> view_;
-};
 
 struct Thread {
   static constexpr uint32_t kEnded = 1, kHub = 2, kByFork = 4;
@@ -93,6 +68,13 @@ struct Link {
 
   uint32_t from;   ///< the stop that its source follows; and kHandOver
   uint32_t steps;  ///< from there to the source and over the edge
+};
+
+/// All that the search for longest chains goes through.
+struct Chains {
+  std::vector<Stop> stops;        ///< and a last one that is none, for its first_link
+  std::vector<uint32_t> stop_of;  ///< of each group
+  std::vector<Link> links;
 };
 
 /// Vectors at every `spacing`-th group of each thread.
@@ -152,18 +134,12 @@ struct Graph {
   Column<Group> groups;          ///< and a last one that is none, for its first_edge
   Column<Edge> edges;
   Column<uint8_t> kinds;     ///< of each edge
-  Column<uint32_t> order;    ///< all groups, by rank
-  Column<Stop> stops;        ///< and a last one that is none, for its first_link
-  Column<uint32_t> stop_of;  ///< of each group
-  Column<Link> links;
-  ByThread sources;          ///< events that causal edges leave from
   Anchors causal, enforced;  ///< the second is empty if no edge is a hand-over
 
   Column<Channel> channels;
   Column<Transfer> sends, receives;            ///< by channel, then position
   Column<uint32_t> first_send, first_receive;  ///< of each channel; one more at the end
   Lanes send_lanes, receive_lanes;
-  ByThread sends_by_thread, receives_by_thread;  ///< places in sends and receives, by event
 
   ByThread between;         ///< steps that are no events, by thread
   Column<uint32_t> points;  ///< of each of these, as BetweenInput has it
@@ -176,19 +152,25 @@ struct Graph {
   Column<TakingInput> takings;
 
   uint32_t thread_count() const { return static_cast<uint32_t>(threads.size()); }
-  uint32_t group_count() const { return static_cast<uint32_t>(order.size()); }
+  uint32_t group_count() const { return first_group.empty() ? 0 : first_group[threads.size()]; }
   uint64_t event_count() const;
   EdgeKind kind(uint32_t edge) const { return static_cast<EdgeKind>(kinds[edge]); }
   const Anchors& anchors(Order which) const {
     return which == Order::kEnforced && !enforced.first.empty() ? enforced : causal;
   }
   std::span<const Transfer> sends_of(uint32_t channel) const {
-    return sends.view().subspan(first_send[channel], first_send[channel + 1] - first_send[channel]);
+    return sends.part(first_send[channel], first_send[channel + 1] - first_send[channel]);
   }
   std::span<const Transfer> receives_of(uint32_t channel) const {
-    return receives.view().subspan(first_receive[channel],
-                                   first_receive[channel + 1] - first_receive[channel]);
+    return receives.part(first_receive[channel], first_receive[channel + 1] - first_receive[channel]);
   }
+
+  /// What follows from all this is made when it is asked for.
+  std::span<const uint32_t> order() const;     ///< all groups, by rank
+  const ByThread& sources() const;             ///< events that causal edges leave from
+  const ByThread& sends_by_thread() const;     ///< places in sends, by event
+  const ByThread& receives_by_thread() const;  ///< the same of receives
+  const Chains& chains() const;                ///< empty if the edges make no sense, which bytes may not
 
   /// The last group of the thread up to the event, or kNone.
   uint32_t group_at(Node node) const;
@@ -202,6 +184,10 @@ struct Graph {
   Result<uint32_t> find(ThreadId id) const;
   ThreadId thread_id(uint32_t thread) const;
   EventId id(Node node) const { return {thread_id(node.thread), node.event}; }
+
+  Derived<std::vector<uint32_t>> made_order;
+  Derived<ByThread> made_sources, made_sends_by_thread, made_receives_by_thread;
+  Derived<Chains> made_chains;
 };
 
 }  // namespace pastcone::causal

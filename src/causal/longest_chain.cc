@@ -16,6 +16,9 @@ class LongestSearch {
  public:
   LongestSearch(const Graph& graph, Node a, Node b, Order order)
       : graph_(graph),
+        chains_(graph.chains()),
+        stops_(chains_.stops.data()),
+        links_(chains_.links.data()),
         skipped_((graph.anchors(order).kinds & kinds_of(EdgeKind::kHandOver)) == 0 ? Link::kHandOver : 0),
         first_(stop_at(a)),
         last_(stop_at(b)),
@@ -32,13 +35,13 @@ class LongestSearch {
     uint32_t stop = first_;
     set_way(stop, -static_cast<Way>(head_));
     for (++stop; stop < graph_.thread_count() && stop <= last_; ++stop) set_way(stop, kUnreached);
-    uint32_t link = graph_.stops[stop].first_link;
+    uint32_t link = stops_[stop].first_link;
     for (; stop <= last_; ++stop) {
-      const Stop& here = graph_.stops[stop];
+      const Stop& here = stops_[stop];
       Way& reached = reached_[here.thread];
       Way way = reached + static_cast<Way>(here.steps);
-      for (uint32_t until = graph_.stops[stop + 1].first_link; link < until; ++link)
-        way = std::max(way, way_by(graph_.links[link], here));
+      for (uint32_t until = stops_[stop + 1].first_link; link < until; ++link)
+        way = std::max(way, way_by(links_[link], here));
       if (way < 0) way = kUnreached;
       reached = way;
       set_way(stop, way);
@@ -58,10 +61,10 @@ class LongestSearch {
 
   uint32_t stop_at(Node node) const {
     uint32_t group = graph_.group_at(node);
-    return group == kNone ? node.thread : graph_.stop_of[group];
+    return group == kNone ? node.thread : chains_.stop_of[group];
   }
   uint32_t event_of(uint32_t stop) const {
-    uint32_t group = graph_.stops[stop].group;
+    uint32_t group = stops_[stop].group;
     return group == kNone ? 0 : graph_.groups[group].event;
   }
 
@@ -79,15 +82,15 @@ class LongestSearch {
   Chain trace_back(uint64_t events) {
     uint32_t end = last_ - first_ + 1, begin = end;
     for (uint32_t stop = last_; stop != first_;) {
-      const Stop& here = graph_.stops[stop];
-      uint32_t until = graph_.stops[stop + 1].first_link, link = here.first_link;
-      while (link < until && way_by(graph_.links[link], here) != way_to(stop)) ++link;
+      const Stop& here = stops_[stop];
+      uint32_t until = stops_[stop + 1].first_link, link = here.first_link;
+      while (link < until && way_by(links_[link], here) != way_to(stop)) ++link;
       if (link < until) {
         ways_[--begin] = graph_.groups[here.group].first_edge + (link - here.first_link);
-        stop = graph_.links[link].from & ~Link::kHandOver;
+        stop = links_[link].from & ~Link::kHandOver;
       } else {
         do --stop;
-        while (graph_.stops[stop].thread != here.thread);
+        while (stops_[stop].thread != here.thread);
       }
     }
     return chain(events, begin, end - begin);
@@ -104,6 +107,9 @@ class LongestSearch {
   }
 
   const Graph& graph_;
+  const Chains& chains_;
+  const Stop* stops_;
+  const Link* links_;
   uint32_t skipped_;              ///< links with this bit do not count
   uint32_t first_, last_;         ///< the stops that a and b follow
   std::unique_ptr<Room[]> ways_;  ///< steps from a to each stop from first_ on
@@ -116,7 +122,7 @@ constexpr uint64_t kFewEvents = uint64_t{1} << 30;
 }  // namespace
 
 std::optional<Chain> longest_chain(const Graph& graph, Node a, Node b, Order order) {
-  if (!happened_before(graph, a, b, order)) return {};
+  if (!happened_before(graph, a, b, order) || graph.chains().stops.empty()) return {};
   if (graph.event_count() < kFewEvents) return LongestSearch<int32_t>(graph, a, b, order).run();
   return LongestSearch<int64_t>(graph, a, b, order).run();
 }

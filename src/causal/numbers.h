@@ -19,6 +19,7 @@ class NumberWriter {
     bytes_.push_back(static_cast<uint8_t>(number));
   }
   size_t size() const { return bytes_.size(); }
+  ByteView bytes() const { return bytes_; }
   Bytes pack() const;
 
  private:
@@ -52,6 +53,33 @@ class NumberReader {
   const uint8_t *next_ = nullptr, *end_ = nullptr;  ///< of the piece
   ByteView packed_;                                 ///< that is to be unpacked
   uint64_t size_ = 0, left_ = 0;
+  bool wrong_ = false;
+};
+
+/// Reads numbers that are not packed. What is behind the end reads as 0, and is an error in the end.
+class NumberCursor {
+ public:
+  explicit NumberCursor(ByteView bytes) : next_(bytes.data()), end_(next_ + bytes.size()) {}
+
+  uint64_t get() {
+    if (next_ < end_ && *next_ < 0x80) return *next_++;
+    return get_long();
+  }
+  bool finished() const { return next_ == end_ && !wrong_; }
+
+ private:
+  uint64_t get_long() {
+    uint64_t number = 0;
+    for (unsigned shift = 0; shift < 64 && next_ < end_; shift += 7) {
+      uint8_t byte = *next_++;
+      number |= uint64_t{byte & 0x7fu} << shift;
+      if (byte < 0x80) return number;
+    }
+    wrong_ = true;
+    return 0;
+  }
+
+  const uint8_t *next_, *end_;
   bool wrong_ = false;
 };
 

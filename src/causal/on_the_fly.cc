@@ -27,7 +27,7 @@ class Tracer : public SweepVisitor {
       auto send = std::ranges::partition_point(sends, [&](const Transfer& each) {
         return messages ? each.begin < receive.begin : each.end() <= receive.begin;
       });
-      auto list = graph_.receives_by_thread.of(receive.at.thread);
+      auto list = graph_.receives_by_thread().of(receive.at.thread);
       auto own = std::ranges::lower_bound(list, receive.at.event, {},
                                           [&](uint32_t i) { return graph_.receives[i].at.event; });
       uint32_t last = own == list.begin() ? 0 : graph_.receives[*(own - 1)].at.event;
@@ -44,7 +44,7 @@ class Tracer : public SweepVisitor {
  private:
   /// The thread's last receive before the event; events come in order.
   uint32_t last_receive(uint32_t thread, uint32_t event) {
-    auto list = graph_.receives_by_thread.of(thread);
+    auto list = graph_.receives_by_thread().of(thread);
     uint32_t& next = next_[thread];
     while (next < list.size() && graph_.receives[list[next]].at.event < event) ++next;
     return next == 0 ? 0 : graph_.receives[list[next - 1]].at.event;

@@ -46,9 +46,10 @@ class ArrowList {
 
 std::vector<Arrow> Chain::arrows(const Graph& graph) const {
   ArrowList list(graph);
+  std::span<const Group> groups = graph.groups.view();
   for (uint32_t edge : edges) {
-    auto after = std::ranges::upper_bound(graph.groups, edge, {}, &Group::first_edge);
-    list.add({edge, static_cast<uint32_t>(after - graph.groups.begin() - 1)});
+    auto after = std::ranges::upper_bound(groups, edge, {}, &Group::first_edge);
+    list.add({edge, static_cast<uint32_t>(after - groups.begin() - 1)});
   }
   return std::move(list).take();
 }

@@ -8,7 +8,7 @@ namespace pastcone::causal {
 namespace {
 
 const ByThread& list_of(const Graph& graph, Sends which) {
-  return which == Sends::kMessages ? graph.sends_by_thread : graph.sources;
+  return which == Sends::kMessages ? graph.sends_by_thread() : graph.sources();
 }
 
 uint32_t event_of(const Graph& graph, uint32_t item, Sends which) {

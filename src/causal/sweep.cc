@@ -50,6 +50,7 @@ class Sweep {
       : graph_(graph),
         anchors_(anchors),
         visitor_(visitor),
+        order_(graph.order()),
         rows_(graph.thread_count(), bytes),
         current_(graph.thread_count(), kNone),
         states_(graph.group_count()) {
@@ -61,9 +62,9 @@ class Sweep {
   void run() {
     for (uint32_t thread = 0; thread < graph_.thread_count(); ++thread)
       visitor_.epoch(thread, kNone, nullptr);
-    for (size_t i = 0; i < graph_.order.size(); ++i) {
+    for (size_t i = 0; i < order_.size(); ++i) {
       fetch_ahead(i);
-      enter(graph_.order[i]);
+      enter(order_[i]);
     }
   }
 
@@ -75,9 +76,7 @@ class Sweep {
 
   /// Groups by rank are all over the place, and most of the time would go to waiting for them.
   void fetch_ahead(size_t place) const {
-    auto group = [&](size_t distance) {
-      return graph_.order[std::min(place + distance, graph_.order.size() - 1)];
-    };
+    auto group = [&](size_t distance) { return order_[std::min(place + distance, order_.size() - 1)]; };
     __builtin_prefetch(&graph_.groups[group(24)]);
     __builtin_prefetch(&graph_.edges[graph_.groups[group(16)].first_edge]);
     uint32_t from = graph_.edges[graph_.groups[group(8)].first_edge].from_group;
@@ -132,7 +131,7 @@ class Sweep {
   /// The thread's row is to become that of `group`. The last one's is kept if edges are still to come from
   /// it.
   void leave_last(uint32_t group, uint32_t& row) {
-    if (row == kNone) {
+    if (row == kNone || group == graph_.first_group[graph_.groups[group].thread]) {
       row = rows_.take();
       rows_.clear(row);
       return;
@@ -161,6 +160,7 @@ class Sweep {
   const Graph& graph_;
   const Anchors& anchors_;
   SweepVisitor& visitor_;
+  std::span<const uint32_t> order_;
   Rows rows_;
   std::vector<uint32_t> current_;  ///< row of each thread
   std::vector<State> states_;      ///< of each group

@@ -1,6 +1,7 @@
 #include "pastcone/causal/transit.h"
 
 #include <algorithm>
+#include <ranges>
 
 namespace pastcone::causal {
 namespace {
@@ -14,9 +15,11 @@ class Side {
 
   bool in_cut(const Transfer& each) const { return each.at.event <= cut_[each.at.thread]; }
 
-  std::span<const uint32_t> items(const Lane& lane) const {
-    return lanes_.items.view().subspan(lane.first, lane.count);
+  auto first_items(const Lane& lane, size_t count) const {
+    auto begin = lanes_.items.begin() + lane.first;
+    return std::ranges::subrange(begin, begin + static_cast<ptrdiff_t>(count));
   }
+  auto items(const Lane& lane) const { return first_items(lane, lane.count); }
 
   /// How many of a lane are in the cut: the first ones.
   size_t count_in(const Lane& lane) const {
@@ -30,7 +33,8 @@ class Side {
     uint64_t position = UINT64_MAX;
     for (const Lane& lane : lanes_.of(channel)) {
       size_t count = count_in(lane);
-      if (count < lane.count) position = std::min(position, all_[items(lane)[count]].begin);
+      if (count < lane.count)
+        position = std::min(position, all_[items(lane)[static_cast<ptrdiff_t>(count)]].begin);
     }
     return position;
   }
@@ -71,13 +75,13 @@ class Side {
 template <typename Visit>
 void visit_behind(const Side& side, uint32_t channel, uint64_t position, bool ordered, Visit visit) {
   for (const Lane& lane : side.lanes().of(channel)) {
-    std::span<const uint32_t> items = side.items(lane).first(side.count_in(lane));
-    size_t from = 0;
+    auto items = side.first_items(lane, side.count_in(lane));
+    auto from = items.begin();
     if (ordered) {
       auto before = [&](uint32_t item) { return side[item].end() < position; };
-      from = static_cast<size_t>(std::ranges::partition_point(items, before) - items.begin());
+      from = std::ranges::partition_point(items, before);
     }
-    for (; from < items.size(); ++from) visit(items[from]);
+    for (; from != items.end(); ++from) visit(*from);
   }
 }
 

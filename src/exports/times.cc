@@ -26,7 +26,7 @@ void walk(const Graph& graph, Visit visit) {
   auto go_to = [&](Node to) {
     while (done[to.thread] < to.event) visit(Node{to.thread, ++done[to.thread]}, EdgeRange{});
   };
-  for (uint32_t group : graph.order) {
+  for (uint32_t group : graph.order()) {
     Node node{graph.groups[group].thread, graph.groups[group].event};
     EdgeRange edges = edges_of(graph, group);
     go_to({node.thread, node.event - 1});
@@ -48,8 +48,8 @@ void walk_back(const Graph& graph, Visit visit) {
     for (; left[to.thread] > to.event; --left[to.thread])
       visit(Node{to.thread, left[to.thread]}, EdgeRange{});
   };
-  for (size_t i = graph.order.size(); i-- > 0;) {
-    uint32_t group = graph.order[i];
+  for (size_t i = graph.order().size(); i-- > 0;) {
+    uint32_t group = graph.order()[i];
     Node node{graph.groups[group].thread, graph.groups[group].event};
     go_to(node);
     left[node.thread] = node.event - 1;

@@ -28,9 +28,9 @@ std::string key_of(const Recording& recording, bool with_facts) {
 }
 
 Result<OpenedGraph> open_kept(const Path& path, ByteView key) {
-  MappedFile file = TRY(MappedFile::open(path));
   OpenedGraph opened;
-  opened.graph = TRY(causal::open_flat(file.bytes(), key));
+  opened.file = TRY(MappedFile::open(path));
+  opened.graph = TRY(causal::open_flat(opened.file.bytes(), key));
   opened.kept = true;
   return opened;
 }

@@ -4,6 +4,7 @@
 // cannot be written the graph is read each time.
 #pragma once
 
+#include "pastcone/base/files.h"
 #include "pastcone/base/result.h"
 #include "pastcone/causal/graph.h"
 #include "pastcone/graph/facts.h"
@@ -12,6 +13,7 @@
 namespace pastcone::graph {
 
 struct OpenedGraph {
+  MappedFile file;  ///< which the graph is unpacked from; empty if it was made
   causal::Graph graph;
   bool kept = false;          ///< it was there
   std::string contradiction;  ///< that facts led to: it was made without them
