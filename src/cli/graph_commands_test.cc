@@ -150,6 +150,33 @@ TEST_F(GraphCommands, Path) {
   EXPECT_EQ(json({"path", "p2:2", "p3:2"})["chain"], nullptr);
 }
 
+/// Two that answer each other 150 times: 301 arrows.
+TEST_F(GraphCommands, PathOfManyArrowsShowsBothEnds) {
+  constexpr uint32_t kTimes = 150;
+  ThreadId p1(ProcessId(1), 1), p2(ProcessId(2), 1);
+  StreamBuilder first(p1), second(p2);
+  first.start(100, 100, EventId(), format::kStartProcess | format::kStartRoot, 1).create(kFork, 101, p2);
+  second.start(101, 101, EventId(p1, 2), format::kStartProcess, 2);
+  for (uint32_t i = 0; i < kTimes; ++i) {
+    first.send(kWrite, 12, 1).receive(kRead, 14, 1);
+    second.receive(kRead, 12, 1).send(kWrite, 14, 1);
+  }
+  first.exit_group(0);
+  second.exit_group(0);
+  RecordingBuilder().packed(first).packed(second).write(place("long"));
+  auto lines = [&](std::vector<const char*> arguments) {
+    std::string out = run(std::move(arguments)).out;
+    return std::count(out.begin(), out.end(), '\n');
+  };
+  auto arrows = static_cast<ptrdiff_t>(json({"path", "p2:1", "p1:303", "long"})["chain"].size());
+  ASSERT_GT(arrows, 200);
+  EXPECT_EQ(lines({"path", "p2:1", "p1:303", "long", "--all"}), arrows + 2);
+  EXPECT_EQ(lines({"path", "p2:1", "p1:303", "long"}), 200 + 4);
+  std::string out = run({"path", "p2:1", "p1:303", "long"}).out;
+  EXPECT_NE(out.find(fmt::format("and {} more", arrows - 200)), std::string::npos) << out;
+  EXPECT_NE(out.find("p2:301 write  p1:302 read"), std::string::npos) << out;
+}
+
 TEST_F(GraphCommands, Races) {
   auto races = json({"races"});
   EXPECT_EQ(races["receives"], 1);

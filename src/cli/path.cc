@@ -19,8 +19,11 @@ using causal::Arrow;
 using causal::Node;
 using Json = nlohmann::ordered_json;
 
+constexpr size_t kMost = 100;  // arrows that are shown of either end of a chain
+
 struct Options : GraphOptions {
   std::string a, b;
+  bool all = false;
 };
 
 /// What a chain is made of, in events; the graph counts steps.
@@ -59,7 +62,10 @@ Status print(const Asked& asked, const Where& where, Node a, Node b, const Optio
   Length length = length_of(graph, *chain, a, b);
   fmt::print("{} from {} to {}, in {}, by {}\n", plural(length.events, "event", "events"), from, to,
              plural(length.threads.size(), "thread", "threads"), plural(chain->size(), "arrow", "arrows"));
-  return print_chain(asked, where, *chain);
+  if (options.all || chain->size() <= 2 * kMost) return print_chain(asked, where, *chain);
+  TRY_STATUS(print_chain(asked, where, {chain->begin(), chain->begin() + kMost}));
+  fmt::print("  … and {} more, then (--all for all of them):\n", chain->size() - 2 * kMost);
+  return print_chain(asked, where, {chain->end() - kMost, chain->end()});
 }
 
 Result<int> show(const Options& options) {
@@ -96,6 +102,7 @@ void add_path(Program& program) {
   add_rec(path, *options);
   add_turns(path, *options);
   add_where(path, *options);
+  path.add_flag("--all", options->all, "all arrows of the chain; else of a long one the first and the last");
   add_json(path, *options);
 }
 
