@@ -5,7 +5,15 @@
 namespace pastcone::heap {
 namespace {
 
-constexpr uint32_t kBatchesKept = 4;
+// What an arena keeps: batches of a class, and units of all classes, or a part of what is used.
+constexpr uint32_t kBatchesKept = 4, kUnitsKept = (96 << 10) / kUnit, kPartKept = 8;
+
+uint32_t batch_units(unsigned c) { return kSizes[c].units * kSizes[c].batch; }
+
+bool has_room(const Arena& arena, unsigned c) {
+  uint32_t part = arena.used / kPartKept, most = part > kUnitsKept ? part : kUnitsKept;
+  return arena.batches[c].count < kBatchesKept && arena.batched + batch_units(c) <= most && arena.threads;
+}
 
 unsigned arena_of(const Pool& pool, const void* p) { return pool.pages.pages[pool.page_of(p)].arena; }
 
@@ -61,6 +69,7 @@ Block* take_batch(Pool& pool, unsigned number, unsigned c) {
   if (!batch) return nullptr;
   own.list = batch->next_batch;
   --own.count;
+  pool.arenas[number].batched -= batch_units(c);
   return batch;
 }
 
@@ -81,11 +90,12 @@ void give_batch(Pool& pool, unsigned c, Block* batch) {
   {
     unsigned number = arena_of(pool, batch);
     Locked locked(pool, arena_lock(number));
-    auto& own = pool.arenas[number].batches[c];
-    if (own.count < kBatchesKept && pool.arenas[number].threads) {
-      batch->next_batch = own.list;
-      own.list = batch;
-      ++own.count;
+    Arena& arena = pool.arenas[number];
+    if (has_room(arena, c)) {
+      batch->next_batch = arena.batches[c].list;
+      arena.batches[c].list = batch;
+      ++arena.batches[c].count;
+      arena.batched += batch_units(c);
       return;
     }
     batch = give_some(pool, number, batch);

@@ -27,6 +27,8 @@ constexpr uint32_t kLeast = 2;
 constexpr uint32_t kLong = 4 * kPageSize / kUnit;  // a chunk that is worth giving back
 constexpr uint32_t kPeriod = (128 << 20) / kUnit;  // that is freed before chunks are looked at
 constexpr int kTries = 8;
+constexpr uintptr_t kAhead = 64 << 10;                // memory that is had at once
+constexpr uint32_t kManyUnits = 32 * kAhead / kUnit;  // of who has that much, so that it is but little more
 
 /// Its first page. Blocks are aligned and their headers before them, so chunks begin in the middle of a unit.
 struct Region {
@@ -96,6 +98,17 @@ Chunk* find(const Arena& arena, uint32_t units) {
   }
 }
 
+void populate(Pool& pool, const Arena& arena, uintptr_t from, uintptr_t to) {
+  if (from < to && arena.used >= kManyUnits && pool.platform.populate)
+    pool.platform.populate(pool.platform.context, from, to - from);
+}
+
+/// A chunk whose memory was never used, or not since it went back, is used from `at` up to `to`.
+void populate_ahead(Pool& pool, const Arena& arena, uintptr_t at, uintptr_t to, uintptr_t end) {
+  uintptr_t from = (at + kAhead - 1) & -kAhead;
+  if (from <= to) populate(pool, arena, from, from + kAhead < end ? from + kAhead : end & -kPageSize);
+}
+
 Chunk* new_region(Pool& pool, unsigned number) {
   uint32_t first;
   {
@@ -111,7 +124,11 @@ Chunk* new_region(Pool& pool, unsigned number) {
   pool.kinds[first] = kTable;
   __builtin_memset(&pool.kinds[first + 1], kBlocks, kRegionPages - 1);
   Region& region = *reinterpret_cast<Region*>(pool.address(first));
-  if (!zero) __builtin_memset(&region, 0, sizeof region);
+  auto at = reinterpret_cast<uintptr_t>(&region);
+  if (zero)
+    populate(pool, pool.arenas[number], at, (at + kPageSize + kAhead - 1) & -kAhead);
+  else
+    __builtin_memset(&region, 0, sizeof region);
   insert(pool.arenas[number], region, kFirstUnit, kEndUnit - kFirstUnit, zero ? Chunk::kZero : Chunk::kNew);
   return chunk_at(region, kFirstUnit);
 }
@@ -135,6 +152,10 @@ Piece cut(Pool& pool, Arena& arena, Chunk* chunk, uint32_t skipped, uint32_t uni
   uint32_t unit = unit_of(region, chunk), rest = chunk->units - skipped - units;
   Chunk::State state = chunk->state;
   *chunk = {};
+  if (state >= Chunk::kDiscarded) {
+    auto at = reinterpret_cast<uintptr_t>(chunk);
+    populate_ahead(pool, arena, at, at + (skipped + units) * kUnit, at + (skipped + units + rest) * kUnit);
+  }
   if (skipped) insert(arena, region, unit, skipped, Chunk::kNew);
   if (rest < kLeast)
     units += rest;

@@ -22,6 +22,8 @@ struct Platform {
   /// Moves the contents of mapped pages to others of the heap and leaves zeros; false (or no function):
   /// nothing was moved.
   bool (*move)(void* context, uintptr_t from, uintptr_t to, size_t size);
+  /// Memory that will soon be written to, all of it: may be had at once, which is cheaper (or no function).
+  void (*populate)(void* context, uintptr_t address, size_t size);
   /// The program misused the heap; the message is glibc's. May return: the call that noticed then does
   /// nothing.
   void (*fail)(void* context, const char* message);
@@ -82,6 +84,7 @@ struct Arena {
   uint32_t threads;  // that use it
   uint32_t used;     // units, of blocks
   uint32_t freed;    // units, since chunks were last looked at
+  uint32_t batched;  // units, of the batches
   struct {
     Block* list;  // full batches, not taken apart
     uint32_t count;

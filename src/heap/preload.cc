@@ -57,6 +57,10 @@ bool move(void*, uintptr_t from, uintptr_t to, size_t size) {
                 reinterpret_cast<void*>(to)) != MAP_FAILED;
 }
 
+void populate(void*, uintptr_t address, size_t size) {
+  madvise(reinterpret_cast<void*>(address), size, MADV_POPULATE_WRITE);
+}
+
 void stop(void*, const char* message) {
   if (write(2, message, strlen(message)) < 0 || write(2, "\n", 1) < 0) _exit(127);
   abort();
@@ -74,7 +78,7 @@ void end_thread(void*) {
 }
 
 void begin_process() {
-  if (!heap_init(pool, {nullptr, lock, unlock, map, discard, move, stop}, kBase, kSize)) abort();
+  if (!heap_init(pool, {nullptr, lock, unlock, map, discard, move, populate, stop}, kBase, kSize)) abort();
   pthread_key_create(&key, end_thread);
   pthread_atfork([] { heap_lock_all(pool); }, [] { heap_unlock_all(pool); },
                  [] {

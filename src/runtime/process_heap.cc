@@ -100,6 +100,8 @@ bool move(void*, uintptr_t from, uintptr_t to, size_t size) {
   return !is_error(sys(__NR_mremap, from, size, size, kMayMove | kFixed | kDontUnmap, to));
 }
 
+void populate(void*, uintptr_t address, size_t size) { sys(__NR_madvise, address, size, 23); }  // MADV_POPULATE_WRITE
+
 void fail(void*, const char* message) {
   char line[96];
   Text(line, sizeof line) << message << "\n";
@@ -115,7 +117,7 @@ bool map_for_threads(void*, uintptr_t address, size_t size) {
 /// The heap of what pthread_create allocates; used under its lock. Nothing if there is no memory.
 heap::ThreadHeap* begin_threads_heap() {
   if (!threads_begun) {
-    if (!heap::heap_init(threads_pool, {nullptr, no_lock, no_lock, map_for_threads, discard, nullptr, fail}, kThreadsHeapBase,
+    if (!heap::heap_init(threads_pool, {nullptr, no_lock, no_lock, map_for_threads, discard, nullptr, nullptr, fail}, kThreadsHeapBase,
                          kThreadsHeapSize))
       return nullptr;
     heap::heap_thread_begin(threads_heap, threads_pool);
@@ -137,7 +139,7 @@ void* with_threads_heap(Function function) {
 
 bool begin_heap(Thread& t) {
   t.heap_owner = &t;
-  if (!heap::heap_init(pool, {nullptr, lock, unlock, map, discard, move, fail}, kHeapBase, kHeapSize)) return false;
+  if (!heap::heap_init(pool, {nullptr, lock, unlock, map, discard, move, populate, fail}, kHeapBase, kHeapSize)) return false;
   begin_thread_heap(t);
   return true;
 }
