@@ -8,6 +8,8 @@ namespace {
 // What an arena keeps: batches of a class, and units of all classes, or a part of what is used.
 constexpr uint32_t kBatchesKept = 4, kUnitsKept = (96 << 10) / kUnit, kPartKept = 8;
 
+constexpr unsigned kTiny = class_of(120);  // what glibc never joins with others
+
 uint32_t batch_units(unsigned c) { return kSizes[c].units * kSizes[c].batch; }
 
 bool has_room(const Arena& arena, unsigned c) {
@@ -19,6 +21,9 @@ unsigned arena_of(const Pool& pool, const void* p) { return pool.pages.pages[poo
 
 /// What of a list belongs to an arena; the rest. Neighbours in the list often are in memory, too.
 Block* give_some(Pool& pool, unsigned number, Block* list) {
+  Arena& arena = pool.arenas[number];
+  const bool tiny = class_by(list, header_of(list)) <= kTiny;
+  const uint32_t used = arena.used;
   Block *others = nullptr, *next;
   char* at = nullptr;
   uint32_t units = 0;
@@ -44,6 +49,8 @@ Block* give_some(Pool& pool, unsigned number, Block* list) {
     }
   }
   if (at) give_chunk(pool, number, at, units);
+  arena.recent += used - arena.used;
+  if (tiny) arena.recent_tiny += used - arena.used;
   look_at_chunks(pool, number);
   return others;
 }

@@ -27,6 +27,7 @@ constexpr uint32_t kLeast = 2;
 constexpr uint32_t kLong = 4 * kPageSize / kUnit;  // a chunk that is worth giving back
 constexpr uint32_t kPeriod = (128 << 20) / kUnit;  // that is freed before chunks are looked at
 constexpr int kTries = 8;
+constexpr uint32_t kRising = 8, kNear = 4;  // regions that are no coincidence; that may change places
 constexpr uintptr_t kAhead = 64 << 10;                // memory that is had at once
 constexpr uint32_t kManyUnits = 32 * kAhead / kUnit;  // of who has that much, so that it is but little more
 
@@ -133,11 +134,26 @@ Chunk* new_region(Pool& pool, unsigned number) {
   return chunk_at(region, kFirstUnit);
 }
 
-void end_region(Pool& pool, Region& region) {
+Freed how_freed(Arena& arena, uint32_t region) {
+  if (region + kNear * kRegionPages < arena.last_end) {
+    arena.rising /= 4;
+    arena.last_end = region;
+  } else {
+    if (arena.rising < 2 * kRising) ++arena.rising;
+    if (arena.last_end < region) arena.last_end = region;
+  }
+  bool tiny = arena.recent_tiny > arena.recent / 2;
+  arena.recent /= 2;
+  arena.recent_tiny /= 2;
+  return tiny ? Freed::kTiny : arena.rising >= kRising ? Freed::kInOrder : Freed::kAnyhow;
+}
+
+void end_region(Pool& pool, Arena& arena, Region& region) {
   uint32_t first = pool.page_of(&region);
   __builtin_memset(&pool.kinds[first], kDirty, kRegionPages);
+  Freed how = how_freed(arena, first);
   Locked locked(pool, kPageLock);
-  give_run(pool, first, kRegionPages);
+  give_run(pool, first, kRegionPages, how);
 }
 
 /// What is taken of a chunk, and the rest of it is not. A single unit cannot stay.
@@ -203,7 +219,7 @@ void give_chunk(Pool& pool, unsigned number, char* p, uint32_t units) {
     if (behind->units > units / 2) state = behind->state;
   }
   if (units == kEndUnit - kFirstUnit)
-    end_region(pool, region);
+    end_region(pool, arena, region);
   else
     insert(arena, region, unit, units, state == Chunk::kNew ? Chunk::kNew : Chunk::kSeen);
 }

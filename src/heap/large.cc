@@ -44,7 +44,7 @@ void free_pages(ThreadHeap& heap, uint32_t first, uint32_t pages, uint32_t of) {
     Locked locked(pool, kPageLock);
     if (!goes_back(pool.pages, pages)) {
       __builtin_memset(&pool.kinds[first], kDirty, pages);
-      return of ? cut_run(pool, of, first - of) : give_run(pool, first, pages);
+      return of ? cut_run(pool, of, first - of) : give_run(pool, first, pages, Freed::kLarge);
     }
   }
   bool gone = pool.platform.discard(pool.platform.context, pool.address(first), size_t{pages} << kPageShift);
@@ -52,7 +52,7 @@ void free_pages(ThreadHeap& heap, uint32_t first, uint32_t pages, uint32_t of) {
   for (uint32_t i = first; gone && i < first + pages; ++i)  // the table, too, takes memory once written to
     if (pool.kinds[i] != kClean) pool.kinds[i] = kClean;
   Locked locked(pool, kPageLock);
-  of ? cut_run(pool, of, first - of) : give_run(pool, first, pages);
+  of ? cut_run(pool, of, first - of) : give_run(pool, first, pages, Freed::kLarge);
 }
 
 /// Longer or shorter where it is; false if that does not go.
@@ -81,7 +81,7 @@ void* move_large(ThreadHeap& heap, void* p, uint32_t pages) {
                          size)) {
     __builtin_memset(&pool.kinds[first], kClean, have);
     Locked locked(pool, kPageLock);
-    give_run(pool, first, have);
+    give_run(pool, first, have, Freed::kLarge);
   } else {
     __builtin_memcpy(moved, p, size);
     free_large(heap, p);

@@ -9,6 +9,7 @@ constexpr uint32_t kGrowth = 1024;       // pages that are mapped at once
 constexpr uint32_t kKeepAtLeast = 256;   // dirty pages that are never given back
 constexpr uint32_t kPeriod = 8192;       // pages that are freed before the others are looked at
 constexpr uint32_t kMostMissed = 16384;  // pages
+constexpr uint32_t kMostLooped = 2048;   // of those, where glibc would keep nothing
 constexpr size_t kTableStep = 65536;
 constexpr int kTries = 8;
 
@@ -129,6 +130,7 @@ void discard_run(Pool& pool, uint32_t first) {
 }
 
 uint32_t max(uint32_t a, uint32_t b) { return a > b ? a : b; }
+uint32_t min(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
 void note_taken(PagePool& p, uint32_t pages, uint32_t dirty) {
   p.used += pages;
@@ -154,16 +156,27 @@ uint32_t pages_to_keep(PagePool& p) {
   return max(least, p.missed);
 }
 
+/// How long a run may be, of pages that take up memory, before it goes back to the system at once.
+uint32_t longest_kept(const PagePool& p, Freed how) {
+  uint32_t missed = max(kKeepAtLeast, p.missed), looped = min(missed, kMostLooped);
+  if (how == Freed::kTiny) return ~0u;
+  if (how == Freed::kInOrder) return looped;
+  if (how == Freed::kLarge && p.used < p.most_used / 8) return max(looped, 2 * p.unmapped);
+  return missed;
+}
+
 /// After `run` became free or longer. A long one goes back to the system at once. Memory that is free amid
 /// what is used goes back if it was not needed while much else was freed, or if it is much more than was ever
 /// used.
-void look_at_dirty(Pool& pool, uint32_t run) {
+void look_at_dirty(Pool& pool, uint32_t run, Freed how) {
   PagePool& p = pool.pages;
-  uint32_t most = max(p.most_used / 4 * 5, p.most_used + least_to_keep(p));
-  bool is_long = p.pages[run].dirty > max(kKeepAtLeast, p.missed), is_much = p.used + p.dirty > most;
+  uint32_t most = p.most_used + max(p.most_used / 4, least_to_keep(p));
+  uint32_t longest = longest_kept(p, how);
+  bool is_long = p.pages[run].dirty > longest, is_much = p.used + p.dirty > most;
   if (!is_long && !is_much && p.freed < max(kPeriod, p.used / 2)) return;
+  if (is_long && longest < p.missed) discard_run(pool, run);
   uint32_t kept = pages_to_keep(p), before = p.dirty;
-  if (p.pages[run].dirty > kept) discard_run(pool, run);
+  if (is_long && p.pages[run].dirty > kept) discard_run(pool, run);
   if (is_much) discard_dirty(pool, (most - p.used) / 4 * 3);
   if (p.freed >= max(max(kPeriod, kept), p.used / 2)) {
     uint32_t keep = max(kept, p.dirty - (p.spare < p.dirty ? p.spare : p.dirty));
@@ -201,13 +214,13 @@ uint32_t take_run(Pool& pool, uint32_t pages, uint32_t alignment) {
   return first;
 }
 
-void give_run(Pool& pool, uint32_t first, uint32_t pages) {
+void give_run(Pool& pool, uint32_t first, uint32_t pages, Freed how) {
   PagePool& p = pool.pages;
   uint32_t dirty = pool.kinds[first] == kDirty ? pages : 0;
   p.used -= pages;
   p.dirty += dirty;
   p.freed += pages;
-  look_at_dirty(pool, join(p, first, pages, dirty));
+  look_at_dirty(pool, join(p, first, pages, dirty), how);
 }
 
 bool extend_run(Pool& pool, uint32_t first, uint32_t pages) {
@@ -226,7 +239,7 @@ bool extend_run(Pool& pool, uint32_t first, uint32_t pages) {
 void cut_run(Pool& pool, uint32_t first, uint32_t pages) {
   uint32_t rest = pool.pages.pages[first].pages - pages;
   mark_used(pool.pages, first, pages);
-  give_run(pool, first + pages, rest);
+  give_run(pool, first + pages, rest, Freed::kLarge);
 }
 
 void forget_loops(Pool& pool) {

@@ -85,6 +85,8 @@ struct Arena {
   uint32_t used;     // units, of blocks
   uint32_t freed;    // units, since chunks were last looked at
   uint32_t batched;  // units, of the batches
+  uint32_t recent, recent_tiny;  // units that were freed of late, and those of tiny blocks
+  uint32_t last_end, rising;     // the region that became free last; how many did, each behind the one before
   struct {
     Block* list;  // full batches, not taken apart
     uint32_t count;
@@ -126,8 +128,12 @@ class Locked {
 /// A used run whose address is a multiple of `alignment` pages (a power of two); 0 if there is no memory. Its
 /// pages' kinds are still kClean or kDirty.
 uint32_t take_run(Pool& pool, uint32_t pages, uint32_t alignment = 1);
+/// Why pages become free, and with that, whether glibc would give memory back as well: of its large blocks,
+/// yes, and if what it has was freed in order; in another order only by chance; of tiny blocks, never. Who
+/// fills memory and frees it over and over is not to be slower here, nor to keep more at the end.
+enum class Freed { kLarge, kInOrder, kAnyhow, kTiny };
 /// Back again; the kinds of all its pages must be kClean, or of all kDirty.
-void give_run(Pool& pool, uint32_t first, uint32_t pages);
+void give_run(Pool& pool, uint32_t first, uint32_t pages, Freed how);
 /// Makes a used run longer where it is, if the pages behind it are free.
 bool extend_run(Pool& pool, uint32_t first, uint32_t pages);
 /// Makes a used run shorter; the same of the kinds of what is cut off.
