@@ -47,10 +47,7 @@ void free_pages(ThreadHeap& heap, uint32_t first, uint32_t pages, uint32_t of) {
       return of ? cut_run(pool, of, first - of) : give_run(pool, first, pages, Freed::kLarge);
     }
   }
-  bool gone = pool.platform.discard(pool.platform.context, pool.address(first), size_t{pages} << kPageShift);
-  if (!gone) __builtin_memset(&pool.kinds[first], kDirty, pages);
-  for (uint32_t i = first; gone && i < first + pages; ++i)  // the table, too, takes memory once written to
-    if (pool.kinds[i] != kClean) pool.kinds[i] = kClean;
+  discard_pages(pool, first, pages);
   Locked locked(pool, kPageLock);
   of ? cut_run(pool, of, first - of) : give_run(pool, first, pages, Freed::kLarge);
 }
@@ -76,16 +73,20 @@ void* move_large(ThreadHeap& heap, void* p, uint32_t pages) {
   if (!moved) moved = take_large(heap, pages, 1);
   if (!moved) return nullptr;
   size_t size = size_t{have} << kPageShift;
-  if (size >= kMoveAtLeast && pool.platform.move &&
-      pool.platform.move(pool.platform.context, pool.address(first), reinterpret_cast<uintptr_t>(moved),
-                         size)) {
-    __builtin_memset(&pool.kinds[first], kClean, have);
-    Locked locked(pool, kPageLock);
-    give_run(pool, first, have, Freed::kLarge);
-  } else {
+  if (size < kMoveAtLeast) {
     __builtin_memcpy(moved, p, size);
     free_large(heap, p);
+    return moved;
   }
+  if (pool.platform.move && pool.platform.move(pool.platform.context, pool.address(first),
+                                               reinterpret_cast<uintptr_t>(moved), size)) {
+    __builtin_memset(&pool.kinds[first], kClean, have);
+  } else {
+    __builtin_memcpy(moved, p, size);
+    discard_pages(pool, first, have);
+  }
+  Locked locked(pool, kPageLock);
+  give_run(pool, first, have, Freed::kLarge);
   return moved;
 }
 

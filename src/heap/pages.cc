@@ -33,10 +33,10 @@ void insert(PagePool& p, uint32_t first, uint32_t pages, uint32_t dirty) {
   unsigned bin = bin_of(pages);
   page.pages = pages;
   page.dirty = dirty;
-  page.previous = 0;
-  page.next = p.bins[bin];
-  if (page.next) p.pages[page.next].previous = first;
-  p.bins[bin] = first;
+  page.previous = dirty ? 0 : p.ends[bin];
+  page.next = dirty ? p.bins[bin] : 0;
+  (page.next ? p.pages[page.next].previous : p.ends[bin]) = first;
+  (page.previous ? p.pages[page.previous].next : p.bins[bin]) = first;
   p.bits[bin / 64] |= uint64_t{1} << bin % 64;
   Page& last = p.pages[first + pages - 1];
   page.state = last.state = Page::kFree;
@@ -46,13 +46,9 @@ void insert(PagePool& p, uint32_t first, uint32_t pages, uint32_t dirty) {
 void remove(PagePool& p, uint32_t first) {
   Page& page = p.pages[first];
   unsigned bin = bin_of(page.pages);
-  if (page.next) p.pages[page.next].previous = page.previous;
-  if (page.previous) {
-    p.pages[page.previous].next = page.next;
-  } else {
-    p.bins[bin] = page.next;
-    if (!page.next) p.bits[bin / 64] &= ~(uint64_t{1} << bin % 64);
-  }
+  (page.next ? p.pages[page.next].previous : p.ends[bin]) = page.previous;
+  (page.previous ? p.pages[page.previous].next : p.bins[bin]) = page.next;
+  if (!p.bins[bin]) p.bits[bin / 64] &= ~(uint64_t{1} << bin % 64);
 }
 
 void mark_used(PagePool& p, uint32_t first, uint32_t pages) {
@@ -60,17 +56,31 @@ void mark_used(PagePool& p, uint32_t first, uint32_t pages) {
   p.pages[first].state = p.pages[first + pages - 1].state = Page::kUsed;
 }
 
-uint32_t find(const PagePool& p, uint32_t pages) {
-  unsigned bin = bin_of(pages);
-  uint32_t run = p.bins[bin];
-  for (int i = 0; run && i < kTries; ++i, run = p.pages[run].next)
-    if (p.pages[run].pages >= pages) return run;
-  if (++bin == kBins) return 0;
+/// The first bin from this one on that has runs; kBins if none has.
+unsigned next_bin(const PagePool& p, unsigned bin) {
+  if (bin >= kBins) return kBins;
   uint64_t bits = p.bits[bin / 64] & (~uint64_t{0} << bin % 64);
   for (unsigned i = bin / 64;; bits = p.bits[i]) {
-    if (bits) return p.bins[i * 64 + static_cast<unsigned>(__builtin_ctzll(bits))];
-    if (++i == sizeof p.bits / sizeof *p.bits) return 0;
+    if (bits) return i * 64 + static_cast<unsigned>(__builtin_ctzll(bits));
+    if (++i == sizeof p.bits / sizeof *p.bits) return kBins;
   }
+}
+
+/// Rather one that takes up memory already, if it is less than twice as long.
+uint32_t find(const PagePool& p, uint32_t pages) {
+  unsigned bin = bin_of(pages), end = bin_of(2 * pages);
+  uint32_t fit = 0, run = p.bins[bin];
+  for (int i = 0; run && i < kTries && !(fit && !p.pages[run].dirty); ++i, run = p.pages[run].next) {
+    if (p.pages[run].pages < pages) continue;
+    if (p.pages[run].dirty) return run;
+    fit = run;
+  }
+  for (bin = next_bin(p, bin + 1); bin < kBins; bin = next_bin(p, bin + 1)) {
+    if (!fit) fit = p.bins[bin];
+    if (p.pages[p.bins[bin]].dirty) return p.bins[bin];
+    if (bin >= end) break;
+  }
+  return fit;
 }
 
 /// Free pages, without a run around them: joined with their neighbours. Where the run begins.
@@ -114,19 +124,15 @@ bool grow(Pool& pool, uint32_t pages) {
 void discard_run(Pool& pool, uint32_t first) {
   PagePool& p = pool.pages;
   uint32_t end = first + p.pages[first].pages;
-  for (uint32_t i = first; i < end && p.pages[first].dirty;) {
-    if (pool.kinds[i] != kDirty) {
-      ++i;
-      continue;
-    }
+  for (uint32_t i = first; i < end;) {
     uint32_t from = i;
     while (i < end && pool.kinds[i] == kDirty) ++i;
-    if (!pool.platform.discard(pool.platform.context, pool.address(from), size_t{i - from} << kPageShift))
-      return;
-    __builtin_memset(&pool.kinds[from], kClean, i - from);
-    p.pages[first].dirty -= i - from;
-    p.dirty -= i - from;
+    if (i > from) discard_pages(pool, from, i - from);
+    while (i < end && pool.kinds[i] != kDirty) ++i;
   }
+  p.dirty -= p.pages[first].dirty;
+  remove(p, first);
+  insert(p, first, end - first, 0);
 }
 
 uint32_t max(uint32_t a, uint32_t b) { return a > b ? a : b; }
@@ -142,6 +148,16 @@ void note_taken(PagePool& p, uint32_t pages, uint32_t dirty) {
 
 /// Memory for two large blocks of who allocates them in a loop stays, as in glibc.
 uint32_t least_to_keep(const PagePool& p) { return max(kKeepAtLeast, (p.users + 1) * p.longest); }
+
+/// What there may be at any time, used or dirty. Long blocks of different sizes need more between them.
+uint32_t most_to_have(const PagePool& p) {
+  uint32_t between = max(p.most_used / 8, min(p.most_used / 4, 4 * p.longest));
+  return p.most_used + max(between, least_to_keep(p));
+}
+bool has_much(const PagePool& p) { return p.used + p.dirty > most_to_have(p); }
+void discard_much(Pool& pool) {
+  discard_dirty(pool, (most_to_have(pool.pages) - pool.pages.used) / 4 * 3);
+}
 
 /// If what went back before was taken again, twice as much is kept from now on.
 uint32_t pages_to_keep(PagePool& p) {
@@ -170,14 +186,13 @@ uint32_t longest_kept(const PagePool& p, Freed how) {
 /// used.
 void look_at_dirty(Pool& pool, uint32_t run, Freed how) {
   PagePool& p = pool.pages;
-  uint32_t most = p.most_used + max(p.most_used / 4, least_to_keep(p));
   uint32_t longest = longest_kept(p, how);
-  bool is_long = p.pages[run].dirty > longest, is_much = p.used + p.dirty > most;
+  bool is_long = p.pages[run].dirty > longest, is_much = has_much(p);
   if (!is_long && !is_much && p.freed < max(kPeriod, p.used / 2)) return;
   if (is_long && longest < p.missed) discard_run(pool, run);
   uint32_t kept = pages_to_keep(p), before = p.dirty;
   if (is_long && p.pages[run].dirty > kept) discard_run(pool, run);
-  if (is_much) discard_dirty(pool, (most - p.used) / 4 * 3);
+  if (is_much) discard_much(pool);
   if (p.freed >= max(max(kPeriod, kept), p.used / 2)) {
     uint32_t keep = max(kept, p.dirty - (p.spare < p.dirty ? p.spare : p.dirty));
     if (p.dirty > keep) discard_dirty(pool, keep);
@@ -211,6 +226,7 @@ uint32_t take_run(Pool& pool, uint32_t pages, uint32_t alignment) {
   mark_used(p, first, pages);
   p.pages[first].dirty = dirty_taken;
   note_taken(p, pages, dirty_taken);
+  if (has_much(p)) discard_much(pool);
   return first;
 }
 
@@ -233,6 +249,7 @@ bool extend_run(Pool& pool, uint32_t first, uint32_t pages) {
   if (run.pages > more) insert(p, behind + more, run.pages - more, run.dirty - dirty_taken);
   mark_used(p, first, pages);
   note_taken(p, more, dirty_taken);
+  if (has_much(p)) discard_much(pool);
   return true;
 }
 
@@ -240,6 +257,14 @@ void cut_run(Pool& pool, uint32_t first, uint32_t pages) {
   uint32_t rest = pool.pages.pages[first].pages - pages;
   mark_used(pool.pages, first, pages);
   give_run(pool, first + pages, rest, Freed::kLarge);
+}
+
+void discard_pages(Pool& pool, uint32_t first, uint32_t pages) {
+  size_t size = size_t{pages} << kPageShift;
+  if (!pool.platform.discard(pool.platform.context, pool.address(first), size))
+    __builtin_memset(reinterpret_cast<void*>(pool.address(first)), 0, size);
+  for (uint32_t i = first; i < first + pages; ++i)  // the table, too, takes memory once written to
+    if (pool.kinds[i] != kClean) pool.kinds[i] = kClean;
 }
 
 void forget_loops(Pool& pool) {
@@ -252,8 +277,7 @@ void discard_dirty(Pool& pool, uint32_t keep) {
   PagePool& p = pool.pages;
   // The longest runs first: they are the last that small blocks will need.
   for (unsigned bin = kBins; bin-- && p.dirty > keep;)
-    for (uint32_t run = p.bins[bin]; run && p.dirty > keep; run = p.pages[run].next)
-      if (p.pages[run].dirty) discard_run(pool, run);
+    while (p.bins[bin] && p.pages[p.bins[bin]].dirty && p.dirty > keep) discard_run(pool, p.bins[bin]);
 }
 
 }  // namespace pastcone::heap

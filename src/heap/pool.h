@@ -17,7 +17,8 @@ struct Platform {
   /// Makes a part of the heap's range readable, writable and zero; false if there is no memory. A result that
   /// differs in replay makes addresses differ.
   bool (*map)(void* context, uintptr_t address, size_t size);
-  /// Gives memory back that stays mapped and is zero from then on; false if that did not happen.
+  /// Gives memory back that stays mapped and is zero from then on; false if that did not happen, and it has
+  /// to be cleared.
   bool (*discard)(void* context, uintptr_t address, size_t size);
   /// Moves the contents of mapped pages to others of the heap and leaves zeros; false (or no function):
   /// nothing was moved.
@@ -69,7 +70,8 @@ struct PagePool {
   uint32_t longest;       // pages of a large block that was freed and stayed
   uint32_t unmapped;      // and of one that went back
   uint32_t users;         // threads that have an arena
-  uint32_t bins[kBins];   // free runs by size
+  uint32_t bins[kBins];   // free runs by size: first those that take up memory
+  uint32_t ends[kBins];   // the last of each
   uint64_t bits[(kBins + 63) / 64];
 };
 
@@ -138,8 +140,10 @@ void give_run(Pool& pool, uint32_t first, uint32_t pages, Freed how);
 bool extend_run(Pool& pool, uint32_t first, uint32_t pages);
 /// Makes a used run shorter; the same of the kinds of what is cut off.
 void cut_run(Pool& pool, uint32_t first, uint32_t pages);
-/// Gives memory of free pages back to the system until no more than that many pages are dirty. This changes
-/// no address.
+/// Of pages that nobody uses: no lock is needed. They are clean then, whatever the system does, as addresses
+/// depend on that.
+void discard_pages(Pool& pool, uint32_t first, uint32_t pages);
+/// Gives memory of free pages back to the system until no more than that many pages are dirty.
 void discard_dirty(Pool& pool, uint32_t keep);
 /// What was taken again before is no reason to keep memory any more.
 void forget_loops(Pool& pool);
