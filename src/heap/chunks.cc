@@ -28,8 +28,9 @@ constexpr uint32_t kLong = 4 * kPageSize / kUnit;  // a chunk that is worth givi
 constexpr uint32_t kPeriod = (128 << 20) / kUnit;  // that is freed before chunks are looked at
 constexpr int kTries = 8;
 constexpr uint32_t kRising = 8, kNear = 4;  // regions that are no coincidence; that may change places
-constexpr uintptr_t kAhead = 64 << 10;                // memory that is had at once
+constexpr uintptr_t kAhead = 64 << 10;      // memory that is had at once
 constexpr uint32_t kManyUnits = 32 * kAhead / kUnit;  // of who has that much, so that it is but little more
+constexpr uint32_t kWhole = 2 * kPageSize / kUnit;    // for blocks that are likely to be used in every page
 
 /// Its first page. Blocks are aligned and their headers before them, so chunks begin in the middle of a unit.
 struct Region {
@@ -110,7 +111,7 @@ void populate_ahead(Pool& pool, const Arena& arena, uintptr_t at, uintptr_t to, 
   if (from <= to) populate(pool, arena, from, from + kAhead < end ? from + kAhead : end & -kPageSize);
 }
 
-Chunk* new_region(Pool& pool, unsigned number) {
+Chunk* new_region(Pool& pool, unsigned number, uint32_t units) {
   uint32_t first;
   {
     Locked locked(pool, kPageLock);
@@ -126,10 +127,9 @@ Chunk* new_region(Pool& pool, unsigned number) {
   __builtin_memset(&pool.kinds[first + 1], kBlocks, kRegionPages - 1);
   Region& region = *reinterpret_cast<Region*>(pool.address(first));
   auto at = reinterpret_cast<uintptr_t>(&region);
-  if (zero)
+  if (zero && units < kWhole)
     populate(pool, pool.arenas[number], at, (at + kPageSize + kAhead - 1) & -kAhead);
-  else
-    __builtin_memset(&region, 0, sizeof region);
+  if (!zero) __builtin_memset(&region, 0, sizeof region);
   insert(pool.arenas[number], region, kFirstUnit, kEndUnit - kFirstUnit, zero ? Chunk::kZero : Chunk::kNew);
   return chunk_at(region, kFirstUnit);
 }
@@ -168,7 +168,7 @@ Piece cut(Pool& pool, Arena& arena, Chunk* chunk, uint32_t skipped, uint32_t uni
   uint32_t unit = unit_of(region, chunk), rest = chunk->units - skipped - units;
   Chunk::State state = chunk->state;
   *chunk = {};
-  if (state >= Chunk::kDiscarded) {
+  if (state >= Chunk::kDiscarded && units < kWhole) {
     auto at = reinterpret_cast<uintptr_t>(chunk);
     populate_ahead(pool, arena, at, at + (skipped + units) * kUnit, at + (skipped + units + rest) * kUnit);
   }
@@ -232,7 +232,7 @@ Blocks take_memory(Pool& pool, unsigned number, unsigned c) {
   while (taken.count < batch) {
     Chunk* chunk = find(arena, units);
     if (!chunk && taken.count) break;
-    if (!chunk) chunk = new_region(pool, number);
+    if (!chunk) chunk = new_region(pool, number, units);
     if (!chunk) break;
     if (!taken.count && chunk->units >= batch * units + kLeast) {
       Piece piece = cut(pool, arena, chunk, 0, batch * units);
@@ -256,7 +256,7 @@ void* take_aligned_memory(Pool& pool, unsigned number, unsigned c, size_t alignm
   Arena& arena = pool.arenas[number];
   auto spare = static_cast<uint32_t>(alignment / kUnit);
   Chunk* chunk = find(arena, kSizes[c].units + kLeast + spare);
-  if (!chunk) chunk = new_region(pool, number);
+  if (!chunk) chunk = new_region(pool, number, kSizes[c].units);
   if (!chunk) return nullptr;
   uintptr_t block = reinterpret_cast<uintptr_t>(chunk) + sizeof(uint64_t);
   auto skipped = static_cast<uint32_t>((-block & (alignment - 1)) / kUnit);

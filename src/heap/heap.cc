@@ -97,6 +97,7 @@ void heap_thread_begin(ThreadHeap& heap, Pool& pool) {
 
 void heap_thread_end(ThreadHeap& heap) {
   Pool& pool = *heap.pool;
+  drop_large(heap);
   for (unsigned c = 0; c < kClasses; ++c) {
     Cache& cache = heap.caches[c];
     Supply& supply = heap.supplies[c];

@@ -33,6 +33,7 @@ struct ThreadHeap {
   unsigned arena;
   bool has_arena;  // from its first block on
   size_t kept;     // bytes of whole batches
+  void* large;     // one that was freed last, if it is not very large
   Cache caches[kClasses];
   Supply supplies[kClasses];
 };
@@ -71,6 +72,7 @@ void* realloc_large(ThreadHeap& heap, void* p, size_t size);
 void free_large(ThreadHeap& heap, void* p);
 void clear_large(ThreadHeap& heap, void* p, size_t size);
 size_t large_size(const ThreadHeap& heap, const void* p);
+void drop_large(ThreadHeap& heap);
 
 /// A block if the thread has one at hand. Then heap_malloc would return the same; else it is to be called.
 inline void* heap_malloc_at_hand(ThreadHeap& heap, size_t size) {

@@ -95,11 +95,29 @@ void* move_large(ThreadHeap& heap, void* p, uint32_t pages) {
 void* allocate_large(ThreadHeap& heap, size_t size, size_t alignment) {
   uint32_t pages = pages_for(heap, size);
   if (!pages || alignment > heap.size) return nullptr;
+  if (heap.large && alignment <= kPageSize)
+    if (uint32_t first = heap.pool->page_of(heap.large); page(heap, first).pages == pages) {
+      heap.pool->kinds[first] = kLarge;
+      void* p = heap.large;
+      heap.large = nullptr;
+      return p;
+    }
   return take_large(heap, pages, alignment <= kPageSize ? 1 : static_cast<uint32_t>(alignment >> kPageShift));
 }
 
 void free_large(ThreadHeap& heap, void* p) {
-  uint32_t first = heap.pool->page_of(p);
+  uint32_t first = heap.pool->page_of(p), pages = page(heap, first).pages;
+  if (pages > kDiscardAtFirst) return free_pages(heap, first, pages, 0);
+  drop_large(heap);
+  __builtin_memset(&heap.pool->kinds[first], kDirty, pages);
+  page(heap, first).dirty = pages;
+  heap.large = p;
+}
+
+void drop_large(ThreadHeap& heap) {
+  if (!heap.large) return;
+  uint32_t first = heap.pool->page_of(heap.large);
+  heap.large = nullptr;
   free_pages(heap, first, page(heap, first).pages, 0);
 }
 

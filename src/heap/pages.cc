@@ -155,9 +155,7 @@ uint32_t most_to_have(const PagePool& p) {
   return p.most_used + max(between, least_to_keep(p));
 }
 bool has_much(const PagePool& p) { return p.used + p.dirty > most_to_have(p); }
-void discard_much(Pool& pool) {
-  discard_dirty(pool, (most_to_have(pool.pages) - pool.pages.used) / 4 * 3);
-}
+void discard_much(Pool& pool) { discard_dirty(pool, (most_to_have(pool.pages) - pool.pages.used) / 4 * 3); }
 
 /// If what went back before was taken again, twice as much is kept from now on.
 uint32_t pages_to_keep(PagePool& p) {
@@ -175,7 +173,7 @@ uint32_t pages_to_keep(PagePool& p) {
 /// How long a run may be, of pages that take up memory, before it goes back to the system at once.
 uint32_t longest_kept(const PagePool& p, Freed how) {
   uint32_t missed = max(kKeepAtLeast, p.missed), looped = min(missed, kMostLooped);
-  if (how == Freed::kTiny) return ~0u;
+  if (how == Freed::kTiny || how == Freed::kAnyhow) return ~0u;
   if (how == Freed::kInOrder) return looped;
   if (how == Freed::kLarge && p.used < p.most_used / 8) return max(looped, 2 * p.unmapped);
   return missed;

@@ -83,10 +83,10 @@ inline constexpr unsigned kChunkBins = 64 + 8 * 16;
 struct Arena {
   Chunk* bins[kChunkBins];  // chunks by size
   uint64_t bits[kChunkBins / 64];
-  uint32_t threads;  // that use it
-  uint32_t used;     // units, of blocks
-  uint32_t freed;    // units, since chunks were last looked at
-  uint32_t batched;  // units, of the batches
+  uint32_t threads;              // that use it
+  uint32_t used;                 // units, of blocks
+  uint32_t freed;                // units, since chunks were last looked at
+  uint32_t batched;              // units, of the batches
   uint32_t recent, recent_tiny;  // units that were freed of late, and those of tiny blocks
   uint32_t last_end, rising;     // the region that became free last; how many did, each behind the one before
   struct {

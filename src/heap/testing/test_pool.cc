@@ -83,7 +83,8 @@ TestPool::TestPool(size_t size) {
                     [](void* context, unsigned number) { self(context).locks.unlock(number); },
                     map,
                     discard,
-                    move, nullptr,
+                    move,
+                    nullptr,
                     [](void* context, const char* message) { self(context).failure = message; }};
   if (!heap_init(pool, platform, kBase, size)) throw std::runtime_error("the range is taken");
 }
