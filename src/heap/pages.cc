@@ -10,6 +10,7 @@ constexpr uint32_t kKeepAtLeast = 256;   // dirty pages that are never given bac
 constexpr uint32_t kPeriod = 8192;       // pages that are freed before the others are looked at
 constexpr uint32_t kMostMissed = 16384;  // pages
 constexpr uint32_t kMostLooped = 2048;   // of those, where glibc would keep nothing
+constexpr uint32_t kMostBetween = 4096;  // pages
 constexpr size_t kTableStep = 65536;
 constexpr int kTries = 8;
 
@@ -152,7 +153,7 @@ uint32_t least_to_keep(const PagePool& p) { return max(kKeepAtLeast, (p.users + 
 /// What there may be at any time, used or dirty. Long blocks of different sizes need more between them.
 uint32_t most_to_have(const PagePool& p) {
   uint32_t between = max(p.most_used / 8, min(p.most_used / 4, 4 * p.longest));
-  return p.most_used + max(between, least_to_keep(p));
+  return p.most_used + max(between, min(least_to_keep(p), kMostBetween));
 }
 bool has_much(const PagePool& p) { return p.used + p.dirty > most_to_have(p); }
 void discard_much(Pool& pool) { discard_dirty(pool, (most_to_have(pool.pages) - pool.pages.used) / 4 * 3); }
