@@ -49,7 +49,7 @@ void note_epoll(Call& c, long count) {
   constexpr u32 kReadable = 0x1 | 0x10 | 0x2000;
   for (long i = 0; i < count; ++i)
     if (read_memory(event, c.a[1] + (u64)i * sizeof event) && event.events & kReadable)
-      index_fact(c.t, FactKind::kPolled, 0, event.data, c.a[0]);
+      index_fact(c.t, FactKind::kPolled, 0, event.data, (u32)c.a[0]);
 }
 
 void note_watched(Call& c) {
@@ -58,8 +58,8 @@ void note_watched(Call& c) {
   u64 source = source_of((i32)c.a[2]);
   EpollEvent event{};
   bool watched = c.a[1] != kDelete && read_memory(event, c.a[3]);
-  if (watched) index_fact(c.t, FactKind::kWatched, source, event.data, c.a[0]);
-  if (source && !(event.events & kToRead)) index_fact(c.t, FactKind::kUnwatched, source, 0, c.a[0]);
+  if (watched) index_fact(c.t, FactKind::kWatched, source, event.data, (u32)c.a[0]);
+  if (source && !(event.events & kToRead)) index_fact(c.t, FactKind::kUnwatched, source, 0, (u32)c.a[0]);
 }
 
 /// The last descriptor of its process that something could be had from is closed.
