@@ -44,7 +44,7 @@ int come(Thread& t, Barrier& b) {
 int replay_come(Thread& t, Barrier& b) {
   Due due = next_operation(t, b.address());
   auto mine = (u32)due.version, until = (mine / b.count + 1) * b.count;
-  await(t, b.state(), b.address(), b.is_shared, mine, [&] {
+  await(b.state(), b.address(), b.is_shared, mine, [&] {
     u32 now = load(b.arrived);
     if ((i32)(now - mine) > 0) diverge_order(t, b.address(), "more threads came to the barrier", mine, now);
     return now == mine;
@@ -54,7 +54,7 @@ int replay_come(Thread& t, Barrier& b) {
   count_operation(t);
   announce(b.state(), b.address(), b.is_shared);
   pass_point(t);
-  await(t, b.state(), b.address(), b.is_shared, until, [&] { return is_complete(b, until); });
+  await(b.state(), b.address(), b.is_shared, until, [&] { return is_complete(b, until); });
   index_release(t, stage::ObjectKind::kBarrier, b.address(), b.is_shared);
   add(b.left, 1u);
   pass_point(t);

@@ -174,7 +174,8 @@ void end_of_log(Thread& t) {
   for (;;) sys(__NR_pause);
 }
 
-void abandon_wait(Thread& t) {
+void abandon_wait() {
+  Thread& t = current();
   // The director has chosen who is asked where it is.
   u32 asked = g.stage.process(t.process->number).diverged_thread;
   if (!asked) end_process();

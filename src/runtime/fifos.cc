@@ -206,7 +206,7 @@ void store_piece(Thread& t, u32 channel, u64 position, const Buffers& buffers, u
 
 void fetch_piece(Thread& t, u32 channel, u64 position, const Buffers& buffers, u64 n) {
   u64 there = 0;  // so many of them
-  wait_for(t, g.stage.connection(channel / 2), stage::WaitKind::kPacket, channel, position, [&] {
+  wait_for(g.stage.connection(channel / 2), stage::WaitKind::kPacket, channel, position, [&] {
     there += marked_in_store(t, channel, position + there, n - there);
     return there == n;
   });

@@ -9,16 +9,16 @@ namespace {
 void wait_at_horizon(Thread& t, u64 step) {
   auto& slot = slot_of(t);
   note_next_event(t);
-  begin_wait(t, stage::WaitKind::kHorizon, slot.points, step);
+  begin_wait(stage::WaitKind::kHorizon, slot.points, step);
   for (;;) {
     u32 seen = load(slot.horizon_futex);
     if (may_go_on(t, step)) break;
-    if (load(g.stage.header().give_up)) abandon_wait(t);
+    if (load(g.stage.header().give_up)) abandon_wait();
     if (load(g.stage.header().held)) show_to_debuggers(true);
     futex_wait(slot.horizon_futex, seen);
   }
   show_to_debuggers(false);
-  end_wait(t);
+  end_wait();
 }
 
 /// `hands_over`: what comes next in the log if others have the turn now.

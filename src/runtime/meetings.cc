@@ -61,7 +61,7 @@ void take_meeting(Call& c) {
   log.read_byte();
   u64 object = log.read_varint(), number = log.read_varint();
   ObjectState& state = state_of_meeting(object);
-  await(c.t, state, object, true, number, [&] { return load(state.version) == number; });
+  await(state, object, true, number, [&] { return load(state.version) == number; });
   __atomic_exchange_n(&state.version, number + 1, __ATOMIC_SEQ_CST);
   announce(state, object, true);
   index_point(c.t, stage::FactKind::kMet, object, number);

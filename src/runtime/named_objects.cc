@@ -116,19 +116,19 @@ void wait_until(Thread& t, Object& o, u64 version, Ready ready) {
     sys(__NR_sched_yield);
   }
   u32& futex = object_futex(o.address(), o.shared());
-  if (g.replay) begin_wait(t, stage::WaitKind::kOrder, o.address(), version);
+  if (g.replay) begin_wait(stage::WaitKind::kOrder, o.address(), version);
   add(o.state.waiters, 1u);
   for (;;) {
     u32 seen = load(futex);
     if (ready()) break;
     release_gone(t, o);
     if (ready()) break;
-    if (g.replay && load(g.stage.header().give_up)) abandon_wait(t);
+    if (g.replay && load(g.stage.header().give_up)) abandon_wait();
     Timespec wait{0, 50'000'000};
     futex_wait(futex, seen, &wait);
   }
   add(o.state.waiters, -1);
-  if (g.replay) end_wait(t);
+  if (g.replay) end_wait();
 }
 
 void say(Object& o) { announce(o.state, o.address(), o.shared()); }

@@ -319,22 +319,22 @@ u32& object_futex(u64 address, bool shared) {
   return futexes[shared ? 0 : 1 + (address >> 3 ^ address >> 11) % (stage::kObjectFutexes - 1)];
 }
 
-void wait_object(Thread& t, ObjectState& s, u64 address, bool shared, u64 version, bool (*ready)(void*), void* argument) {
+void wait_object(ObjectState& s, u64 address, bool shared, u64 version, bool (*ready)(void*), void* argument) {
   for (int i = 0; i < 2000; ++i) {
     if (ready(argument)) return;
     sys(__NR_sched_yield);
   }
   u32& futex = object_futex(address, shared);
-  begin_wait(t, stage::WaitKind::kOrder, address, version);
+  begin_wait(stage::WaitKind::kOrder, address, version);
   add(s.waiters, 1u);
   for (;;) {
     u32 seen = load(futex);
     if (ready(argument)) break;
-    if (load(g.stage.header().give_up)) abandon_wait(t);
+    if (load(g.stage.header().give_up)) abandon_wait();
     futex_wait(futex, seen);
   }
   add(s.waiters, -1);
-  end_wait(t);
+  end_wait();
 }
 
 namespace {
@@ -384,10 +384,10 @@ void wait_for_version(Thread& t, ObjectState& s, u64 address, u64 version, bool 
     }
     return;
   }
-  begin_wait(t, stage::WaitKind::kOrder, address, version);
+  begin_wait(stage::WaitKind::kOrder, address, version);
   while (load(mine->futex) == seen) futex_wait(mine->futex, seen);
-  if (load(g.stage.header().give_up)) abandon_wait(t);
-  end_wait(t);
+  if (load(g.stage.header().give_up)) abandon_wait();
+  end_wait();
   // Woken at the right moment; unless somebody takes what is not his, there is nothing left to wait for.
   while (!ready(argument)) sys(__NR_sched_yield);
 }

@@ -136,15 +136,15 @@ void find_caller(Thread& t, Frame& frame, const void* pointer);
 [[noreturn]] void diverge_owner(Thread& t, u64 address, u32 last);
 
 u32& object_futex(u64 address, bool shared);
-void wait_object(Thread& t, ObjectState& s, u64 address, bool shared, u64 version, bool (*ready)(void*), void* argument);
+void wait_object(ObjectState& s, u64 address, bool shared, u64 version, bool (*ready)(void*), void* argument);
 /// Waits until `ready`, which says whether the object can be had in this version.
 template <typename Ready>
-void await(Thread& t, ObjectState& s, u64 address, bool shared, u64 version, Ready ready) {
+void await(ObjectState& s, u64 address, bool shared, u64 version, Ready ready) {
   for (int i = 0; i < 50; ++i) {
     if (ready()) return;
     __builtin_ia32_pause();
   }
-  wait_object(t, s, address, shared, version, [](void* r) { return (*(Ready*)r)(); }, &ready);
+  wait_object(s, address, shared, version, [](void* r) { return (*(Ready*)r)(); }, &ready);
 }
 /// After a change that somebody may wait for, made by an atomic exchange.
 void announce(ObjectState& s, u64 address, bool shared);
@@ -164,7 +164,7 @@ void sleep_for_version(Thread& t, ObjectState& s, u64 address, u64 version, Read
 }
 template <typename Ready>
 void await_version(Thread& t, ObjectState& s, u64 address, bool shared, u64 version, Ready ready) {
-  if (shared) return await(t, s, address, shared, version, ready);
+  if (shared) return await(s, address, shared, version, ready);
   // Looking takes the object from the core of who has it: less often the more has to happen before. Sleeping takes longer than all of
   // the patience, unless what is waited for is far.
   constexpr u64 kPatience = 75, kPauses = 20, kFar = 2000, kSteps = 4;

@@ -27,7 +27,7 @@ void begin_run(Thread& t, u64 address) {
   refresh(t, s, false);
   if (!due.ordered && s.last != t.me) diverge_owner(t, address, s.last);
   u64 wanted = due.ordered ? due.version : s.version;
-  await(t, s, address, false, wanted, [&] {
+  await(s, address, false, wanted, [&] {
     u64 now = load(s.version);
     if ((i64)(now - wanted) > 0) diverge_order(t, address, "it was begun more often", (i64)wanted, (i64)now);
     return now == wanted && !(load(s.held) && load(s.holder) >> 16 == t.me >> 16);
@@ -54,7 +54,7 @@ void end_run(u64 address) {
 template <typename Word>
 void await_done(Thread& t, Word& word, Word done, u64 once) {
   TableState& s = table_state(once);
-  await(t, s, once, false, 0, [&] { return (load(word) & done) != 0; });
+  await(s, once, false, 0, [&] { return (load(word) & done) != 0; });
   u64& known = t.known_once[(once >> 2 ^ once >> 8) % (sizeof t.known_once / sizeof t.known_once[0])];
   if (known == once) return;
   known = once;

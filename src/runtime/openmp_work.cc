@@ -56,7 +56,7 @@ void* hook_GOMP_single_copy_start() {
   if (u64 data = (u64)repeat(t, 0, 0)) {
     u64 version = (u64)repeat(t, 0, 0);
     TableState& s = table_state(data);
-    await(t, s, data, false, version, [&] { return load(s.version) >= version; });
+    await(s, data, false, version, [&] { return load(s.version) >= version; });
   }
   return call_original<void*>(Hook::GOMP_single_copy_start);
 }

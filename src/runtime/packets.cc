@@ -334,7 +334,7 @@ long record_receive(Call& c, const Fd& fd, Buffers& buffers) {
 }
 
 void fetch_packet(Thread& t, u32 channel, u64 position, const Buffers& buffers, u64 n) {
-  wait_for(t, g.stage.connection(channel / 2), stage::WaitKind::kPacket, channel, position,
+  wait_for(g.stage.connection(channel / 2), stage::WaitKind::kPacket, channel, position,
            [&] { return marked_in_store(t, channel, position - 1, 1) == 1; });
   read_store(t, channel, position, buffers, n);
 }

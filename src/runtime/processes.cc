@@ -286,10 +286,10 @@ long share_memory_process(Call& c, const Request& r, Created created) {
   bool waits = vfork && has_horizon();
   if (waits) {
     note_next_event(c.t);
-    begin_wait(c.t, stage::WaitKind::kVfork, created.process, 0);
+    begin_wait(stage::WaitKind::kVfork, created.process, 0);
   }
   long result = runtime_clone(flags, child->stack_top, nullptr, nullptr, r.tls, shared_memory_main, child);
-  if (waits) end_wait(c.t);
+  if (waits) end_wait();
   sync_kernel_mask(c.t);
   if (!vfork && !is_error(result)) return result;
   if (g.replay && child->log.events.base) {
@@ -387,7 +387,7 @@ void await_ended_child(Call& c) {
     auto& process = g.stage.process(number);
     if (load(process.pid) != pid || has_ended(process)) continue;
     char* nobody = (char*)&header.shared_memory[0];  // tell_end wakes all who wait for shared objects
-    await(c.t, *(ObjectState*)nobody, number, true, 0, [&] { return has_ended(process); });
+    await(*(ObjectState*)nobody, number, true, 0, [&] { return has_ended(process); });
   }
 }
 

@@ -19,7 +19,7 @@ void take_turn_number(Thread& t, u32 group_number, u64 number, u64 horizon = 0) 
     add(group.members, 1u);
   }
   u64 before = t.process->parallel ? number - 1 : g.stage.turn_before(group_number, number);
-  wait_for(t, group, horizon ? stage::WaitKind::kHorizon : stage::WaitKind::kTurn, horizon ? points_of(t) : group_number,
+  wait_for(group, horizon ? stage::WaitKind::kHorizon : stage::WaitKind::kTurn, horizon ? points_of(t) : group_number,
            horizon ? horizon : number, [&] { return load(group.number) == before && swap_if(group.owner, 0u, t.tid); });
   store(group.number, number);
   t.turn_number = number;
@@ -117,7 +117,7 @@ void enter_call(Call& c) {
   u64 number = number_of(t, c.number);
   t.has_number = number;
   if (number) return take_turn_number(t, t.process->group, number);
-  wait_for(t, group, stage::WaitKind::kTurn, t.process->group, 0, [&] { return swap_if(group.owner, 0u, t.tid); });
+  wait_for(group, stage::WaitKind::kTurn, t.process->group, 0, [&] { return swap_if(group.owner, 0u, t.tid); });
   t.has_turn = true;
 }
 

@@ -73,8 +73,8 @@ void note_write(Thread& t, RwLock& l) {
 }
 
 template <typename Ready>
-void wait(Thread& t, RwLock& l, u64 version, Ready ready) {
-  await(t, l.order, l.address(), l.shared(), version, ready);
+void wait(RwLock& l, u64 version, Ready ready) {
+  await(l.order, l.address(), l.shared(), version, ready);
 }
 
 int replay_read(Thread& t, RwLock& l) {
@@ -86,7 +86,7 @@ int replay_read(Thread& t, RwLock& l) {
   }
   refresh(t, l);
   u64 wanted = known_writes(t, l) - 1;
-  wait(t, l, wanted, [&] {
+  wait(l, wanted, [&] {
     u32 writes = load(l.writes);
     if ((i32)(writes - (u32)wanted) > 0)
       diverge_order(t, l.address(), "the lock was taken for writing more often", (i64)wanted, writes);
@@ -115,7 +115,7 @@ int replay_write(Thread& t, RwLock& l) {
   if (!due.ordered && l.order.last != t.me)
     diverge_owner(t, l.address(), l.order.last);
   u32 wanted = due.ordered ? (u32)due.version : l.version;
-  wait(t, l, wanted, [&] {
+  wait(l, wanted, [&] {
     u32 version = load(l.version);
     if ((i32)(version - wanted) > 0) diverge_order(t, l.address(), "the lock was taken more often", wanted, version);
     u32 readers = load(l.readers);

@@ -55,7 +55,7 @@ bool replay_access(Thread& t, Semaphore& s, long& result, bool posts = false) {
   if (!due.ordered && last_of(s.access) != t.me)
     diverge_owner(t, s.address(), last_of(s.access));
   u64 wanted = due.ordered ? due.version & 0xffffffff : version_of(s.access);
-  await(t, s.state(), s.address(), s.shared(), wanted, [&] {
+  await(s.state(), s.address(), s.shared(), wanted, [&] {
     u64 now = version_of(load(s.access));
     if ((i32)(u32)(now - wanted) > 0)
       diverge_order(t, s.address(), "the semaphore was used more often", (i64)wanted, (i64)now);

@@ -134,7 +134,7 @@ u64 pages_kept(u64 object, u64 from, u64 until) {
 
 void await_pages(Thread& t, u64 object, u64 until) {
   ObjectState& state = state_of_memory(object);
-  await(t, state, object, true, until, [&] { return load(state.version) >= until; });
+  await(state, object, true, until, [&] { return load(state.version) >= until; });
   index_point(t, stage::FactKind::kPagesAwaited, object, until);
 }
 

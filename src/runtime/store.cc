@@ -74,7 +74,7 @@ void store_bytes(Thread& t, u32 channel, u64 position, const Buffers& buffers, u
   // Nobody fetches these; and what was sent before may be from a process that had left the recording.
   if (position >= direction.store_size && load(direction.sent) < position) return;
   // Several may share this end: bytes enter the store in the order they were sent.
-  wait_for(t, connection, stage::WaitKind::kChannel, channel, position, [&] { return load(direction.sent) >= position; });
+  wait_for(connection, stage::WaitKind::kChannel, channel, position, [&] { return load(direction.sent) >= position; });
   char* base = position < direction.store_size ? store_base(t) : nullptr;  // what is never received is not kept
   u64 at = position;
   each_part(buffers, n, [&](u64 address, u64 length) {
@@ -94,7 +94,7 @@ void store_bytes(Thread& t, u32 channel, u64 position, const Buffers& buffers, u
 void fetch_bytes(Thread& t, u32 channel, u64 position, const Buffers& buffers, u64 n, bool again) {
   auto& connection = g.stage.connection(channel / 2);
   auto& direction = connection.direction[channel % 2];
-  wait_for(t, connection, stage::WaitKind::kChannel, channel, position + n,
+  wait_for(connection, stage::WaitKind::kChannel, channel, position + n,
            [&] { return load(direction.sent) >= position + n; });
   if (position + n > direction.store_size) diverge(t, Cause::kData, "receives more than was recorded", (i64)direction.store_size, (i64)n);
   char* base = store_base(t);

@@ -129,12 +129,12 @@ long repeat_left(Thread& t) {
     sys(__NR_sched_yield);
   }
   const Timespec pause{0, 50'000};
-  begin_wait(t, stage::WaitKind::kJoin, (u64)wanted, 0);
+  begin_wait(stage::WaitKind::kJoin, (u64)wanted, 0);
   while (!take_left(wanted, thread)) {
-    if (load(g.stage.header().give_up)) abandon_wait(t);
+    if (load(g.stage.header().give_up)) abandon_wait();
     sys(__NR_nanosleep, &pause, nullptr);
   }
-  end_wait(t);
+  end_wait();
   note_joined(t, thread);
   return wanted;
 }

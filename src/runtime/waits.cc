@@ -28,7 +28,7 @@ void change_state(Thread& t, stage::ThreadState next) {
 }
 }  // namespace
 
-void begin_wait(Thread&, stage::WaitKind kind, u64 target, u64 position) {
+void begin_wait(stage::WaitKind kind, u64 target, u64 position) {
   Thread& t = current();
   auto& slot = slot_of(t);
   leave_core(slot);
@@ -40,7 +40,7 @@ void begin_wait(Thread&, stage::WaitKind kind, u64 target, u64 position) {
   if (add(header.waiting_threads, 1u) + 1 >= load(header.live_threads)) tell_director();
 }
 
-void end_wait(Thread&) {
+void end_wait() {
   Thread& t = current();
   auto& header = g.stage.header();
   change_state(t, stage::ThreadState::kRunning);

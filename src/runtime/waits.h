@@ -11,9 +11,9 @@ void tell_director();  ///< it should look at the stage
 /// The thread has replayed an event: notes in the stage which one comes next, so that it is known wherever the thread ends.
 void note_next_event(Thread& t);
 /// Who sleeps is the current thread, also if it acts in the name of another (process_heap.h).
-void begin_wait(Thread& t, stage::WaitKind kind, u64 target, u64 position);
-void end_wait(Thread& t);
-[[noreturn]] void abandon_wait(Thread& t);
+void begin_wait(stage::WaitKind kind, u64 target, u64 position);
+void end_wait();
+[[noreturn]] void abandon_wait();
 
 /// The process ends, in replay: all its threads do.
 [[noreturn]] void end_replayed_process(Thread& t);
@@ -28,22 +28,22 @@ void publish(Place& place) {
 }
 
 template <typename Place, typename Ready>
-void wait_for(Thread& t, Place& place, stage::WaitKind kind, u64 target, u64 position, Ready ready) {
+void wait_for(Place& place, stage::WaitKind kind, u64 target, u64 position, Ready ready) {
   if (ready()) return;
   for (int i = 0; i < 100; ++i) {
     __builtin_ia32_pause();
     if (ready()) return;
   }
-  begin_wait(t, kind, target, position);
+  begin_wait(kind, target, position);
   add(place.waiters, 1u);
   for (;;) {
     u32 seen = load(place.futex);
     if (ready()) break;
-    if (load(g.stage.header().give_up)) abandon_wait(t);
+    if (load(g.stage.header().give_up)) abandon_wait();
     futex_wait(place.futex, seen);
   }
   add(place.waiters, -1);
-  end_wait(t);
+  end_wait();
 }
 
 }  // namespace pastcone::runtime
