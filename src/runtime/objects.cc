@@ -106,6 +106,7 @@ void resume_lock_stream(Thread& t) {
   *t.operations = t.log.operations;
   t.last_entry = t.log.last_entry;
   t.next_entry = 0;
+  t.read_entry = false;  // in the child of a fork it is its parent's
   if (t.has_versions) for (auto& entry : t.versions) entry = {};
   t.has_versions = false;
   allow_fast_path(t);
