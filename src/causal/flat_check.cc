@@ -63,6 +63,7 @@ class Checker {
     auto real = std::span(lists_.threads).first(real_threads_);
     bool none = std::ranges::all_of(real, [](const Thread& thread) { return thread.events == 0; });
     if (none && (counts_.edges != 0 || counts_.sends != 0 || counts_.receives != 0)) return false;
+    if (counts_.groups > 1 && counts_.edges == 0) return false;
     return counts_.edges < Link::kHandOver - lists_.threads.size();
   }
 

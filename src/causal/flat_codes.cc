@@ -78,7 +78,8 @@ bool GroupCode::read(NumberCursor& in, size_t from, std::span<Group> groups) con
   }
   for (Group& each : groups) {
     edge += std::min<uint64_t>(in.get(), kNone);
-    if (edge > frame.edges) return false;
+    bool any = each.thread == kNone || edge < frame.edges;  // each group has one
+    if (edge > frame.edges || !any) return false;
     each.first_edge = static_cast<uint32_t>(edge);
   }
   return true;
