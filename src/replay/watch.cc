@@ -223,13 +223,16 @@ std::vector<Standing> Watch::standing() const {
     const ThreadSlot& thread = slot(index);
     if (state_of(thread) == ThreadState::kNone) continue;
     Standing where;
-    where.last = EventId(ThreadId(ProcessId(thread.process), thread.thread), load(thread.event) - 1);
-    where.entered = at_horizon(thread) && thread.wait_position % 2 != 0 && load(thread.event) > 1;
+    // Who ends gives back locks inside its last event, of which the step has not come by then.
+    bool parked = at_horizon(thread);
+    uint64_t last = parked ? thread.wait_position / 2 : load(thread.event) - 1;
+    where.last = EventId(ThreadId(ProcessId(thread.process), thread.thread), last);
+    where.entered = parked && thread.wait_position % 2 != 0 && last > 0;
     where.ended = at_its_end(thread);
     where.thread = static_cast<pid_t>(load(thread.tid));
     where.steps = steps_done(thread);
     where.points = load(thread.points);
-    if (at_horizon(thread) && load(thread.horizon_point) != 0) where.point = where.points;
+    if (parked && load(thread.horizon_point) != 0) where.point = where.points;
     result.push_back(where);
   }
   return result;
