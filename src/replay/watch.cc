@@ -224,7 +224,7 @@ std::vector<Standing> Watch::standing() const {
     if (state_of(thread) == ThreadState::kNone) continue;
     Standing where;
     // Who ends gives back locks inside its last event, of which the step has not come by then.
-    bool parked = at_horizon(thread);
+    bool parked = at_horizon(thread) && !in_vfork(thread);
     uint64_t last = parked ? thread.wait_position / 2 : load(thread.event) - 1;
     where.last = EventId(ThreadId(ProcessId(thread.process), thread.thread), last);
     where.entered = parked && thread.wait_position % 2 != 0 && last > 0;
