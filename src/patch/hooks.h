@@ -59,6 +59,7 @@
   X(pthread_exit, kLibc, kWrapped)                    \
   X(_dl_find_object, kLibc, kWrapped)                 \
   X(fork, kLibc, kWrapped)                            \
+  X(__register_atfork, kLibc, kWrapped)               \
   X(pthread_setcanceltype, kLibc, kCalled)            \
   X(pthread_testcancel, kLibc, kCalled)               \
   X(tgkill, kLibc, kCalled)                           \

@@ -1,5 +1,6 @@
 #include "horizon.h"
 
+#include "signals.h"
 #include "takeover.h"
 #include "turn.h"
 
@@ -45,7 +46,10 @@ void park_on_entering(Thread& t) {
 }
 
 void park_on_leaving(Thread& t) {
-  if (g.replay) park(t, 2 * t.log.event_count, Op::kTurnAfter);
+  if (!g.replay) return;
+  // Others may need what it has, and it is about to give that back. If a signal comes first, it is not.
+  bool goes_out = t.forks && (t.log.at_end() || (t.log.peek() != Op::kTurnAfter && !signal_is_next(t)));
+  if (!goes_out) park(t, 2 * t.log.event_count, Op::kTurnAfter);
 }
 
 void pass_point(Thread& t) {

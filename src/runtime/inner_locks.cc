@@ -1,5 +1,6 @@
 // Functions of libc that have a lock of their own, inlined, and either make calls while they have it, which others may have to wait for, or
 // give something that depends on who came first.
+#include "horizon.h"
 #include "ordered.h"
 #include "turn.h"
 
@@ -16,20 +17,50 @@ long in_order(const u64& lock, Hook hook, Arguments... arguments) {
   return call_holding<long>(t, (u64)&lock, hook, arguments...);
 }
 
+// fork has the locks of the list of streams and of the name service while it makes its call, and nobody knows in which order others have
+// them. So in replay it comes to them when its call is due, and is held up only where it has given them back.
+
+/// After the program's own handlers.
+void before_locks_of_fork() {
+  Thread& t = current();
+  if (!g.replay || !is_ordered(t, false)) return;
+  await_next_event(t);
+  t.forks = true;
+}
+
+/// Before them; in the child too.
+void after_locks_of_fork() {
+  Thread& t = current();
+  if (!t.forks) return;
+  t.forks = false;
+  park_on_leaving(t);
+}
+
+/// Handlers are called in the order in which they were registered, those before the call in the opposite one: ours are the first.
+void register_own_handlers() {
+  static u32 done;
+  if (!swap_if(done, 0u, 1u)) return;
+  call_original(Hook::__register_atfork, before_locks_of_fork, after_locks_of_fork, after_locks_of_fork, nullptr);
+}
+
 }  // namespace
 
 extern "C" {
 
-/// It also has the lock of the list of streams.
 int hook_fork() {
   Thread& t = current();
   if (!is_ordered(t, false)) return call_original(Hook::fork);
   int result;
   hold(t, (u64)&forks, [&] {
-    if (g.replay) await_next_event(t);
+    register_own_handlers();
     result = call_original(Hook::fork);
   });
   return result;
+}
+
+int hook___register_atfork(void (*before)(), void (*in_parent)(), void (*in_child)(), void* library) {
+  register_own_handlers();
+  return call_original(Hook::__register_atfork, before, in_parent, in_child, library);
 }
 
 // As many arguments as there may be, whatever they are.

@@ -213,6 +213,7 @@ void become_child(Thread& t, Created created) {
   t.number = created.thread;
   t.has_turn = false;
   t.in_call = false;
+  t.forks = false;
   t.stacks_given = t.stacks_free = 0;
 }
 

@@ -127,20 +127,11 @@ void take_event_number(Thread& t) {
 }
 
 void await_next_event(Thread& t) {
-  if (t.log.at_end()) return;
-  u64 number = number_of(t, kAnyCall);
+  u64 number = t.log.at_end() ? 0 : number_of(t, kAnyCall);
   if (!number) return;
-  constexpr int kPatience = 4000;
-  const Timespec pause{0, 50'000};
+  park_on_entering(t);
   stage::Group& group = group_of(t);
-  u64 seen = load(group.number);
-  for (int i = 0; i < kPatience && seen + 1 < number; ++i) {
-    if (i < 100) sys(__NR_sched_yield);
-    else sys(__NR_nanosleep, &pause, nullptr);
-    u64 now = load(group.number);
-    if (now != seen) i = 0;
-    seen = now;
-  }
+  wait_for(group, stage::WaitKind::kTurn, t.process->group, number, [&] { return load(group.number) + 1 >= number; });
 }
 
 void leave_call(Thread& t) {

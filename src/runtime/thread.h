@@ -163,6 +163,7 @@ struct Thread {
   Thread* heap_owner;     ///< whose that is; its process is the one whose memory this is
   bool creating;          ///< inside pthread_create
   bool joins;             ///< replay: inside pthread_join
+  bool forks;             ///< replay: inside fork, where that has locks of libc
   bool awaits;            ///< record: inside glibc's pthread_cond_wait
   heap::ThreadHeap own_heap;
   u64 step;               ///< replay: the last one it came to, see horizon.h

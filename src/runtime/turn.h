@@ -48,9 +48,8 @@ struct Call;
 void lock_calls(Thread& t);  ///< record: what enter_call does
 void enter_call(Call& c);
 void leave_call(Thread& t);
-/// Replay: before a function of a library that makes calls while it has a lock that nobody knows of. Waits until the thread's next
-/// event is due, so that nobody who comes before it has to wait for that lock. Unless that does not come: another may wait for what
-/// the function does first.
+/// Replay: before a library takes a lock that nobody knows of, and makes a call while it has it. Waits until that event is due, so that
+/// nobody who comes before it has to wait for that lock.
 void await_next_event(Thread& t);
 void take_event_number(Thread& t);          ///< replay: of the event whose item was read, if it is not the call's first
 void number_event(Thread& t, bool always);  ///< record: the event whose item comes next; `always` writes its number
