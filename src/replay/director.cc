@@ -113,6 +113,7 @@ class Director {
   void look_at_reports();
   bool nobody_can_go_on(const Session& session);
   bool runs_in_circles();
+  std::vector<Divergence> waiting() const;
   void give_up();
   void end_all(Session& session);
   void conclude(const Session& session, ReplayOutcome& outcome) const;
@@ -285,7 +286,7 @@ void Director::direct(Session& session, OutputPrinter& printer, const SignalWatc
         return arrive(session, printer, signals, options, outcome);
       }
       said_before_ = watch_.reported();
-      stuck_ = watch_.waiting();
+      stuck_ = waiting();
       give_up();
       end_all(session);
       printer.advance();
@@ -373,6 +374,21 @@ bool Director::nobody_can_go_on(const Session& session) {
   uint32_t progress = load(stage_.header().progress);
   bool unchanged = std::exchange(last_progress_, progress) == progress;
   return unchanged && watch_.is_stuck(session);
+}
+
+/// Who waits, and of those that sleep in a call of some library, in which.
+std::vector<Divergence> Director::waiting() const {
+  std::vector<Divergence> all = watch_.waiting();
+  stage::View view = stage_.view();
+  for (Divergence& divergence : all) {
+    ThreadId id = divergence.event.thread();
+    const stage::ThreadSlot& thread =
+        view.thread(view.process(id.process().number()).first_thread + id.number() - 1);
+    if (static_cast<stage::WaitKind>(thread.wait_kind) != stage::WaitKind::kFutex) continue;
+    Path file = file_at(recording_, view, static_cast<pid_t>(load(thread.tid)), thread.wait_for);
+    if (!file.empty()) divergence.what += fmt::format("; the call is in {}", file.filename().native());
+  }
+  return all;
 }
 
 /// Whether it waits in the runtime, not in the kernel for somebody else than the director.

@@ -74,4 +74,16 @@ Examination examine(const Recording& recording, const stage::View& stage, const 
   return result;
 }
 
+Path file_at(const Recording& recording, const stage::View& stage, pid_t tid, uint64_t address) {
+  auto maps = read_file(fmt::format("/proc/{}/maps", tid));
+  if (!maps) return {};
+  std::map<Path, Path> known = originals(recording, stage);
+  for (const Mapping& mapping : symbols::parse_mappings(*maps)) {
+    if (address < mapping.start || address >= mapping.end) continue;
+    auto found = known.find(mapping.file);
+    return found != known.end() ? found->second : mapping.file;
+  }
+  return {};
+}
+
 }  // namespace pastcone::replay

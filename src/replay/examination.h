@@ -19,4 +19,7 @@ struct Examination {
 Examination examine(const Recording& recording, const stage::View& stage, const stage::ProcessSlot& process,
                     pid_t tid);
 
+/// The file that thread `tid` has mapped at this address, by the name that the user knows; empty: none.
+Path file_at(const Recording& recording, const stage::View& stage, pid_t tid, uint64_t address);
+
 }  // namespace pastcone::replay

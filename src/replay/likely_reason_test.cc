@@ -25,6 +25,9 @@ TEST(LikelyReason, WhatIsCertainComesBeforeWhatMayBe) {
   facts.other_version = true;
   EXPECT_TRUE(says(facts, "another version"));
   EXPECT_TRUE(says({.shares_memory = true, .has_threads = true}, "shares memory"));
+  EXPECT_FALSE(says({.shares_memory = true}, "without --threads=parallel"));
+  EXPECT_TRUE(says({.shares_memory = true, .parallel = true}, "shares memory"));
+  EXPECT_TRUE(says({.shares_memory = true, .parallel = true}, "without --threads=parallel"));
 }
 
 TEST(LikelyReason, DependsOnTheKindOfDifference) {

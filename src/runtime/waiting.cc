@@ -139,7 +139,7 @@ long pass_call(Call& c) {
   if (g.replay) {
     if (!waits) return raw(c);
     bool last = is_last_seen(t);
-    begin_wait(t.joins && !last ? stage::WaitKind::kJoin : stage::WaitKind::kFutex, c.a[0], last);
+    begin_wait(t.joins && !last ? stage::WaitKind::kJoin : stage::WaitKind::kFutex, c.frame.rip, last);
     long result = may_sleep(t, c.number, c.a[0], c.a[1], c.a[2], c.a[3], c.a[4], c.a[5]);
     end_wait();
     return result;

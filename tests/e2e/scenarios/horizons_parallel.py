@@ -130,6 +130,7 @@ def test_limit_horizons_unordered(context):
     event = next(event["event"] for event in events["p1"] if event["kind"] == "getuid")
     refused = context.replay(recording, "--to", event)
     context.expect(b"cannot stop there: p1:" in refused.stderr, "not said why", refused)
+    context.expect(b"it sleeps in futex, and nobody wakes it; the call is in lib" in refused.stderr, "not said where", refused)
     context.expect_one_line("--to", refused)
 
 
