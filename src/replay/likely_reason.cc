@@ -32,7 +32,8 @@ std::string unrecorded_input(const Facts& facts) {
     return "the program generates code, in which rdtsc, rdrand and cpuid are not recorded";
   }
   if (facts.shares_memory) {
-    std::string reason = "it shares memory with others, who may have changed it in a way that is not recorded";
+    std::string reason =
+        "it shares memory with others, who may have changed it in a way that is not recorded";
     return facts.parallel ? reason + ": record again without --threads=parallel" : reason;
   }
   if (facts.has_threads) {
