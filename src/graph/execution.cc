@@ -2,6 +2,7 @@
 
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstring>
 
@@ -124,13 +125,27 @@ void Reader::add_order_of_events() {
     if (each.behind) return find(each)->second;
     return Place{execution_.threads[each.leaving.thread].id, each.leaving.event, 0};
   };
+  // Who uses locks inside a call, such as fork all of the heap, has its turn by then.
+  std::map<std::pair<ThreadId, uint64_t>, uint64_t> inside;
+  for (const LockEdge& edge : locks_.edges) {
+    for (const Place& at : {edge.from, edge.to}) {
+      if (at.step % 2 == 0) continue;
+      uint64_t& first = inside.try_emplace({at.thread, at.step}, at.point).first->second;
+      first = std::min<uint64_t>(first, at.point);
+    }
+  }
+  auto taken = [&](const Numbered& each) {
+    Place left = place(each);
+    auto first = each.behind ? inside.end() : inside.find({left.thread, left.step - 1});
+    return first == inside.end() ? left : Place{left.thread, left.step - 1, first->second};
+  };
   auto has_place = [&](const Numbered& each) { return find(each) != behind.end(); };
   for (const auto& [from, to] : std::move(turns_).in_order(has_place)) {
     uint32_t process = execution_.threads[from.leaving.thread].id.process().number();
-    locks_.edges.push_back({place(from), place(to), EdgeKind::kHandOver, process});
+    locks_.edges.push_back({place(from), taken(to), EdgeKind::kHandOver, process});
     if (auto child = released_.find(from.leaving); child != released_.end() && !from.behind) {
       Place released{execution_.threads[child->second.thread].id, child->second.event, 0};
-      locks_.edges.push_back({released, place(to), EdgeKind::kHandOver, process});
+      locks_.edges.push_back({released, taken(to), EdgeKind::kHandOver, process});
     }
   }
 }
