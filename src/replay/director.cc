@@ -247,7 +247,7 @@ void Director::set_horizons(const Horizons& horizons) {
   }
 }
 
-/// Everybody stands at his horizon; whether some have a new one now.
+/// Nobody goes on by himself; whether some have a new horizon now.
 bool Director::go_further(const ReplayOptions& options) {
   if (!options.further) return false;
   Horizons horizons = options.further(watch_.standing());
@@ -281,10 +281,9 @@ void Director::direct(Session& session, OutputPrinter& printer, const SignalWatc
       return;
     }
     if (nobody_can_go_on(session)) {
-      if (horizons_ && watch_.waiting().empty()) {
-        if (go_further(options)) continue;
-        return arrive(session, printer, signals, options, outcome);
-      }
+      // Who waits may do so for one that stands, and is let go on now.
+      if (horizons_ && go_further(options)) continue;
+      if (horizons_ && watch_.waiting().empty()) return arrive(session, printer, signals, options, outcome);
       said_before_ = watch_.reported();
       stuck_ = waiting();
       give_up();

@@ -49,7 +49,7 @@ bool at_its_end(const ThreadSlot& slot) {
 uint64_t steps_done(const ThreadSlot& slot) {
   if (at_its_end(slot)) return UINT64_MAX;
   if (in_vfork(slot)) return 2 * load(slot.event);
-  return slot.wait_position;
+  return at_horizon(slot) ? slot.wait_position : 2 * (std::max<uint64_t>(load(slot.event), 1) - 1);
 }
 
 EventId event_of(const ThreadSlot& slot) {
