@@ -131,6 +131,8 @@ bool ran_here(Thread& t, u64 address);
 /// Where the program called one of the hooked functions, or of those that it was given; it becomes the thread's frame.
 /// `pointer`: the frame pointer here, which all functions have but those that do not return.
 void find_caller(Thread& t, Frame& frame, const void* pointer);
+/// The thread used no more of them in the recording.
+[[noreturn]] void diverge_additional(Thread& t, u64 address);
 [[noreturn]] void diverge_order(Thread& t, u64 address, const char* what, i64 recorded, i64 now);
 /// It had the object last in the recording; now `last` had it.
 [[noreturn]] void diverge_owner(Thread& t, u64 address, u32 last);
