@@ -22,10 +22,10 @@ void add_channel(const Graph& graph, uint32_t channel, Contests& contests) {
   auto number = static_cast<uint32_t>(contests.list.size());
   std::span<const Transfer> receives = graph.receives_of(channel);
   size_t receive = 0;
+  uint32_t item = graph.first_send[channel];
   for (const Transfer& send : graph.sends_of(channel)) {
     auto message = static_cast<uint32_t>(contests.messages.size());
-    contests.messages.push_back(
-        {send.at, number, send.at.thread, 0, static_cast<uint32_t>(&send - graph.sends.view().data()), {}});
+    contests.messages.push_back({send.at, number, send.at.thread, 0, item++, {}});
     // Who took its first byte.
     while (receive < receives.size() &&
            (info.messages() ? receives[receive].begin < send.begin : receives[receive].end() <= send.begin)) {

@@ -235,13 +235,22 @@ Races Races::find(const Graph& graph) {
 }
 
 std::vector<uint32_t> Races::rivals(const RacyReceive& receive) const {
-  std::vector<uint32_t> messages;
-  uint32_t place = listed_[receive.taking];
-  uint32_t contest = contests_.messages[contests_.takings[receive.taking].message].contest;
-  for (const Interval& interval : std::ranges::equal_range(intervals_, contest, {}, &Interval::contest)) {
-    if (interval.first <= place && place < interval.last) messages.push_back(interval.message);
+  const RacyReceive* one = &receive;
+  return std::move(rivals(std::span(&one, 1)).front());
+}
+
+std::vector<std::vector<uint32_t>> Races::rivals(std::span<const RacyReceive* const> receives) const {
+  using Place = std::pair<uint32_t, size_t>;  // in list_, of which of them
+  std::vector<Place> places;
+  for (size_t i = 0; i < receives.size(); ++i) places.emplace_back(listed_[receives[i]->taking], i);
+  std::ranges::sort(places);
+  std::vector<std::vector<uint32_t>> messages(receives.size());
+  for (const Interval& interval : intervals_) {
+    auto place = std::ranges::lower_bound(places, interval.first, {}, &Place::first);
+    for (; place != places.end() && place->first < interval.last; ++place)
+      messages[place->second].push_back(interval.message);
   }
-  std::ranges::sort(messages);
+  for (auto& each : messages) std::ranges::sort(each);
   return messages;
 }
 

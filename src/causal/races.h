@@ -55,6 +55,8 @@ class Races {
   const std::vector<RacyReceive>& receives() const { return receives_; }
   /// The messages that raced for it, by their place in Contests::messages. For all receives: rival_walk.h.
   std::vector<uint32_t> rivals(const RacyReceive& receive) const;
+  /// The same of several, in one go through all that raced.
+  std::vector<std::vector<uint32_t>> rivals(std::span<const RacyReceive* const> receives) const;
   /// What would have to be traced, by receiver and event: P3's files TF, one after the other.
   const std::vector<TraceRecord>& traced() const { return traced_; }
 

@@ -4,10 +4,11 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <ranges>
 #include <set>
-#include <unordered_map>
+#include <span>
 
 #include "pastcone/causal/rival_walk.h"
 #include "pastcone/cli/event_text.h"
@@ -45,49 +46,90 @@ struct Group {
   std::optional<uint64_t> channel() const { return channels.size() == 1 ? *channels.begin() : std::nullopt; }
 };
 
-/// The program that the process ran then; its parent's, if it had none of its own yet.
-std::string program_at(const ProcessTable& processes, EventId event) {
+/// The program that the process ran then; its parent's, if it had none of its own yet. Nullptr: not known.
+const ProgramRun* program_at(const ProcessTable& processes, EventId event) {
   for (size_t i = 0; i < processes.processes().size(); ++i) {  // a damaged recording may go round in circles
     const ProcessRecord* process = processes.find(event.process());
     if (process == nullptr) break;
     for (const ProgramRun& run : process->programs | std::views::reverse) {
-      if (run.event.thread() != event.thread() || run.event.index() <= event.index()) return run.path;
+      if (run.event.thread() != event.thread() || run.event.index() <= event.index()) return &run;
     }
     event = process->parent;
   }
-  return "";
+  return nullptr;
 }
 
 uint32_t taken(const Races& races, const RacyReceive& receive) {
   return races.contests().takings[receive.taking].message;
 }
 
+/// The call of each receive, by its number in `names`.
+struct Calls {
+  std::vector<std::string> names;
+  std::vector<uint32_t> of;
+};
+
+Result<Calls> calls_of(const Recording& recording, const std::vector<EventId>& events) {
+  Calls calls{{""}, std::vector<uint32_t>(events.size())};  // 0: of those that are not there
+  std::vector<uint32_t> order(events.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::sort(order, {}, [&](uint32_t i) { return events[i]; });
+  std::map<std::string, uint32_t> numbers;
+  auto number_of = [&](const Event& event) {
+    auto [known, is_new] =
+        numbers.try_emplace(event_kind(event.item), static_cast<uint32_t>(calls.names.size()));
+    if (is_new) calls.names.push_back(known->first);
+    return known->second;
+  };
+  auto next = order.begin();
+  TRY_STATUS(visit_events(recording, events, [&](EventId id, const Event& event, EventReader&) {
+    if (next == order.end() || events[*next] != id)
+      next = std::ranges::lower_bound(order, id, {}, [&](uint32_t i) { return events[i]; });
+    uint32_t number = number_of(event);
+    for (; next != order.end() && events[*next] == id; ++next) calls.of[*next] = number;
+  }));
+  return calls;
+}
+
+/// What makes a group, of each receive; there are few that differ, so what they are called is asked for once.
+struct Kind {
+  uint32_t call;
+  const ProgramRun* program;
+  const symbols::Location* location;
+  std::optional<uint64_t> channel;
+
+  auto operator<=>(const Kind&) const = default;
+};
+
 /// Those with the most receives first.
 Result<std::vector<Group>> group(const Asked& asked, const Races& races, const Where& where) {
-  std::unordered_map<EventId, std::string> calls;
+  if (races.receives().empty()) return std::vector<Group>();
   std::vector<EventId> events;
   for (const RacyReceive& receive : races.receives()) events.push_back(event_of(asked.graph(), receive.at));
-  if (events.empty()) return std::vector<Group>();
-  TRY_STATUS(visit_events(asked.recording, events, [&](EventId id, const Event& event, EventReader&) {
-    calls[id] = event_kind(event.item);
-  }));
+  Calls calls = TRY(calls_of(asked.recording, events));
   ProcessTable processes = ProcessTable::read(asked.recording);
   using Key = std::tuple<std::string, std::string, std::string, std::optional<uint64_t>>;
   std::map<Key, Group> found;
-  for (const RacyReceive& receive : races.receives()) {
-    EventId id = event_of(asked.graph(), receive.at);
-    auto channel = graph::channel_of(asked.graph(), races.contests(), taken(races, receive));
-    const symbols::Location* location = where[id];
-    Key key{calls[id], program_at(processes, id), where.text(location),
-            location == nullptr ? channel : std::nullopt};
+  std::map<Kind, Group*> known;
+  auto group_of = [&](const Kind& kind) {
+    Key key{calls.names[kind.call], kind.program == nullptr ? "" : kind.program->path,
+            where.text(kind.location), kind.location == nullptr ? kind.channel : std::nullopt};
     Group& in = found[key];
     if (in.receives.empty()) {
       in.call = std::get<0>(key);
       in.program = std::get<1>(key);
-      in.location = location;
+      in.location = kind.location;
     }
-    in.channels.insert(channel);
-    in.receives.push_back(&receive);
+    in.channels.insert(kind.channel);
+    return &in;
+  };
+  for (size_t i = 0; i < events.size(); ++i) {
+    const RacyReceive& receive = races.receives()[i];
+    auto channel = graph::channel_of(asked.graph(), races.contests(), taken(races, receive));
+    Kind kind{calls.of[i], program_at(processes, events[i]), where[events[i]], channel};
+    auto [in, is_new] = known.try_emplace(kind);
+    if (is_new) in->second = group_of(kind);
+    in->second->receives.push_back(&receive);
   }
   std::vector<Group> groups;
   for (auto& [key, each] : found) groups.push_back(std::move(each));
@@ -103,7 +145,18 @@ class Text {
   void print(const std::vector<Group>& groups) const {
     constexpr size_t kMost = 20;
     size_t shown = all_ ? groups.size() : std::min(groups.size(), kMost);
-    for (size_t i = 0; i < shown; ++i) print(groups[i]);
+    std::vector<const RacyReceive*> receives;
+    for (size_t i = 0; i < shown; ++i) {
+      auto first = std::span(groups[i].receives).first(shown_of(groups[i]));
+      receives.insert(receives.end(), first.begin(), first.end());
+    }
+    std::vector<std::vector<uint32_t>> rivals = races_.rivals(receives);
+    auto next = rivals.begin();
+    for (size_t i = 0; i < shown; ++i) {
+      size_t count = shown_of(groups[i]);
+      print(groups[i], std::span(next, count));
+      next += static_cast<ptrdiff_t>(count);
+    }
     if (shown < groups.size())
       fmt::print("\n… and {} more: --all\n", plural(groups.size() - shown, "place", "places"));
   }
@@ -152,21 +205,25 @@ class Text {
     return event_of(graph_, races_.contests().messages[message].send);
   }
 
-  void print(const Group& group) const {
+  size_t shown_of(const Group& group) const {
     constexpr size_t kMost = 10;
-    size_t shown = all_ ? group.receives.size() : std::min(group.receives.size(), kMost);
+    return all_ ? group.receives.size() : std::min(group.receives.size(), kMost);
+  }
+
+  /// `rivals`: of those that are shown.
+  void print(const Group& group, std::span<const std::vector<uint32_t>> rivals) const {
     const std::string& place = where_.text(group.location);
     fmt::print("\n{}{}{} by {}{}{}\n", plural(group.receives.size(), "receive", "receives"),
                place.empty() ? "" : " at ", place, group.call,
                group.program.empty() ? "" : (place.empty() ? " in " : " of ") + printable(group.program),
                channels_text(group));
-    for (size_t i = 0; i < shown; ++i) print(*group.receives[i]);
-    if (shown < group.receives.size()) fmt::print("  … and {} more: --all\n", group.receives.size() - shown);
+    for (size_t i = 0; i < rivals.size(); ++i) print(*group.receives[i], rivals[i]);
+    if (rivals.size() < group.receives.size())
+      fmt::print("  … and {} more: --all\n", group.receives.size() - rivals.size());
   }
 
-  void print(const RacyReceive& receive) const {
+  void print(const RacyReceive& receive, const std::vector<uint32_t>& rivals) const {
     constexpr size_t kMost = 4;
-    std::vector<uint32_t> rivals = races_.rivals(receive);
     size_t shown = all_ ? rivals.size() : std::min(rivals.size(), kMost);
     std::string raced;
     for (size_t i = 0; i < shown; ++i) raced += fmt::format("{}{}", i == 0 ? "" : ", ", sender(rivals[i]));
