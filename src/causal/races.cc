@@ -6,9 +6,39 @@
 #include <tuple>
 
 #include "pastcone/causal/race_vectors.h"
+#include "pastcone/causal/radix.h"
 #include "pastcone/causal/vectors.h"
 
 namespace pastcone::causal {
+namespace {
+
+/// The first of [first, last) for which `before` is false; it is true up to there. Looks from `near` on in
+/// growing steps, as most are near.
+template <typename Before>
+uint32_t search_near(uint32_t first, uint32_t last, uint32_t near, Before before) {
+  uint64_t step = 1;
+  if (near < last && before(near)) {
+    for (first = near + 1; near + step < last && before(static_cast<uint32_t>(near + step)); step *= 2)
+      first = static_cast<uint32_t>(near + step) + 1;
+    last = static_cast<uint32_t>(std::min<uint64_t>(last, near + step));
+  } else {
+    uint32_t lowest = first;
+    for (last = near; near - lowest >= step && !before(static_cast<uint32_t>(near - step)); step *= 2)
+      last = static_cast<uint32_t>(near - step);
+    if (near - lowest >= step) first = static_cast<uint32_t>(near - step) + 1;
+  }
+  while (first < last) {
+    uint32_t middle = first + (last - first) / 2;
+    if (before(middle)) {
+      first = middle + 1;
+    } else {
+      last = middle;
+    }
+  }
+  return first;
+}
+
+}  // namespace
 
 /// Finds, message by message, the receives that could have taken it: of each run, receives of one thread that
 /// take the same tags, an interval.
@@ -28,6 +58,7 @@ class RaceFinder {
   struct Run {
     uint32_t contest, receiver, tag;  ///< receiver: its place in Contest::receivers
     uint32_t first, last;             ///< of list_
+    uint32_t near;                    ///< where an interval began last: messages of a lane go forward
   };
 
   /// Where the earlier messages of a lane went.
@@ -55,7 +86,7 @@ class RaceFinder {
       races_.listed_[list_[i]] = i;
       if (i == 0 || key(list_[i]) != key(list_[i - 1])) {
         auto [contest, thread, tag] = key(list_[i]);
-        runs_.push_back({contest, place_in(contests_.list[contest].receivers, thread), tag, i, i});
+        runs_.push_back({contest, place_in(contests_.list[contest].receivers, thread), tag, i, i, i});
       }
       ++runs_.back().last;
     }
@@ -66,7 +97,7 @@ class RaceFinder {
     auto same = std::ranges::equal_range(runs_, number, {}, &Run::contest);
     if (same.empty()) return;
     bool tags = std::ranges::any_of(same, [](const Run& run) { return run.tag != kNone; });
-    if (contest.queue && contest.receivers.size() > 1) add_prefixes(number);
+    if (contest.queue && contest.receivers.size() > 1) find_queue_known(number);
     std::vector<uint32_t> order(contest.messages);
     std::iota(order.begin(), order.end(), contest.first_message);
     std::ranges::stable_sort(order, {}, [&](uint32_t message) { return contests_.messages[message].lane; });
@@ -79,7 +110,7 @@ class RaceFinder {
         tagged.clear();
       }
       if (vectors_.blocked[order[i]] == 0) {
-        for (const Run& run : same) {
+        for (Run& run : same) {
           if (run.tag == kNone || run.tag == message.tag)
             consider(number, order[i], run, run.tag == kNone ? any : tagged[run.tag]);
         }
@@ -105,48 +136,51 @@ class RaceFinder {
                            (taking - contest.first_taking) * contest.receivers.size()];
   }
 
-  /// For queues of several receivers: of each sender's messages up to each, what their receives know of the
-  /// receivers.
-  void add_prefixes(uint32_t number) {
-    const Contest& contest = contests_.list[number];
-    size_t width = contest.receivers.size();
-    by_sender_.assign(contest.senders.size(), {});
-    prefix_.assign(contest.messages * width, 0);
-    for (uint32_t i = 0; i < contest.messages; ++i) {
-      by_sender_[place_in(contest.senders, contests_.messages[contest.first_message + i].send.thread)]
-          .push_back(i);
-    }
-    for (auto& list : by_sender_) {
-      std::ranges::stable_sort(
-          list, {}, [&](uint32_t i) { return contests_.messages[contest.first_message + i].send.event; });
-      for (size_t k = 0; k < list.size(); ++k) {
-        uint32_t* row = &prefix_[list[k] * width];
-        uint32_t taking = contests_.messages[contest.first_message + list[k]].taking;
-        if (k > 0) join(row, &prefix_[list[k - 1] * width], width);
-        if (taking != kNone) join(row, after(contest, number, taking), width);
-      }
-    }
-  }
-
-  /// What the receives of all that was sent before a message know of a receiver.
-  uint32_t queue_known(uint32_t number, uint32_t place, uint32_t receiver) const {
+  /// For queues of several receivers: what the receives of all that was sent before each message know of the
+  /// receivers. Of one sender's messages each knows as much as those before it, so nothing is looked at
+  /// twice.
+  void find_queue_known(uint32_t number) {
     const Contest& contest = contests_.list[number];
     size_t width = contest.receivers.size(), senders = contest.senders.size();
-    const uint32_t* known =
-        &vectors_.senders[vectors_.sender_row[number] + (place - contest.first_message) * senders];
-    uint32_t result = 0;
-    for (size_t i = 0; i < senders; ++i) {
-      uint32_t until = contest.senders[i] == contests_.messages[place].send.thread ? known[i] - 1 : known[i];
-      auto event = [&](uint32_t index) {
-        return contests_.messages[contest.first_message + index].send.event;
-      };
-      auto later = std::ranges::upper_bound(by_sender_[i], until, {}, event);
-      if (later != by_sender_[i].begin()) result = std::max(result, prefix_[*(later - 1) * width + receiver]);
+    auto message = [&](uint32_t index) -> const ContestMessage& {
+      return contests_.messages[contest.first_message + index];
+    };
+    std::vector<uint32_t> by_sender = sorted_places(contest.messages, [&](uint32_t index) {
+      return uint64_t{message(index).send.thread} << 32 | message(index).send.event;
+    });
+    std::vector<uint32_t> events(contest.messages), begin(senders), end(senders);
+    std::vector<uint32_t> prefix(contest.messages * width);  // of each sender's messages up to each
+    uint32_t sender = kNone;
+    for (uint32_t i = 0; i < contest.messages; ++i) {
+      const ContestMessage& each = message(by_sender[i]);
+      if (sender == kNone || contest.senders[sender] != each.send.thread) begin[++sender] = i;
+      end[sender] = i + 1;
+      events[i] = each.send.event;
+      if (i > begin[sender]) join(&prefix[i * width], &prefix[(i - 1) * width], width);
+      if (each.taking != kNone) join(&prefix[i * width], after(contest, number, each.taking), width);
     }
-    return result;
+    queue_known_.assign(contest.messages * width, 0);
+    std::vector<uint32_t> next, row;
+    for (uint32_t i = 0; i < contest.messages; ++i) {
+      const uint32_t* known = &vectors_.senders[vectors_.sender_row[number] + by_sender[i] * senders];
+      uint32_t thread = message(by_sender[i]).send.thread;
+      if (i == 0 || message(by_sender[i - 1]).send.thread != thread) {
+        next = begin;
+        row.assign(width, 0);
+      }
+      for (size_t other = 0; other < senders; ++other) {
+        uint32_t until = contest.senders[other] == thread ? known[other] - 1 : known[other];
+        uint32_t& at = next[other];
+        if (at == end[other] || events[at] > until) continue;
+        do ++at;
+        while (at < end[other] && events[at] <= until);
+        join(row.data(), &prefix[(at - 1) * width], width);
+      }
+      std::ranges::copy(row, &queue_known_[by_sender[i] * width]);
+    }
   }
 
-  void consider(uint32_t number, uint32_t place, const Run& run, const Gone& gone) {
+  void consider(uint32_t number, uint32_t place, Run& run, const Gone& gone) {
     if (!gone.all) return;
     const Contest& contest = contests_.list[number];
     const ContestMessage& message = contests_.messages[place];
@@ -158,17 +192,17 @@ class RaceFinder {
       from = std::max(gone.before, contest.queue ? vectors_.queue_before[place] : 0);
     } else {
       if (!gone.known.empty()) known = std::max(known, gone.known[run.receiver]);
-      if (contest.queue) known = std::max(known, queue_known(number, place, run.receiver));
+      if (contest.queue)
+        known = std::max(known, queue_known_[(place - contest.first_message) * width + run.receiver]);
     }
-    auto begin = list_.begin() + run.first, end = list_.begin() + run.last;
-    auto first = std::partition_point(begin, end, [&](uint32_t taking) {
-      return taking < from || contests_.takings[taking].at.event <= known;
+    uint32_t first = search_near(run.first, run.last, run.near, [&](uint32_t i) {
+      return list_[i] < from || contests_.takings[list_[i]].at.event <= known;
     });
-    auto last = std::partition_point(
-        first, end, [&](uint32_t taking) { return could_precede(contest, number, message, taking); });
-    if (first == last) return;
-    races_.intervals_.push_back({number, place, static_cast<uint32_t>(first - list_.begin()),
-                                 static_cast<uint32_t>(last - list_.begin())});
+    uint32_t last = search_near(first, run.last, first, [&](uint32_t i) {
+      return could_precede(contest, number, message, list_[i]);
+    });
+    run.near = first;
+    if (first < last) races_.intervals_.push_back({number, place, first, last});
   }
 
   /// Whether a receive can happen before the message's own, and while it could be taken.
@@ -222,9 +256,8 @@ class RaceFinder {
   const Contests& contests_;
   const RaceVectors& vectors_;
   std::vector<uint32_t>& list_;
-  std::vector<Run> runs_;                         ///< by contest
-  std::vector<std::vector<uint32_t>> by_sender_;  ///< of one contest: each sender's messages
-  std::vector<uint32_t> prefix_;
+  std::vector<Run> runs_;              ///< by contest
+  std::vector<uint32_t> queue_known_;  ///< of one contest: rows of messages
 };
 
 Races Races::find(const Graph& graph) {

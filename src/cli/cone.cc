@@ -38,7 +38,8 @@ Status show_future(const Asked& asked, const Where& where, Node event, const Opt
   std::vector<Node> steps = first_steps(graph, event, options.order());
   std::vector<EventId> events;
   for (Node step : steps) events.push_back(event_of(graph, step));
-  EventNotes notes = TRY(EventNotes::read(asked.recording, events));
+  NoteForm form = options.json ? NoteForm::kJson : NoteForm::kText;
+  EventNotes notes = TRY(EventNotes::read(asked.recording, events, form));
   if (!options.json) {
     Table table = table_of_events("FROM", "FIRST EVENT", where);
     for (Node step : steps) {

@@ -16,10 +16,10 @@ std::vector<Place> places(const causal::Graph& graph, const causal::Cut& cut) {
   return all;
 }
 
-Result<EventNotes> notes_of(const Recording& recording, const std::vector<Place>& places) {
+Result<EventNotes> notes_of(const Recording& recording, const std::vector<Place>& places, NoteForm form) {
   std::vector<EventId> events;
   for (const Place& place : places) events.push_back(place.last);
-  return EventNotes::read(recording, std::move(events));
+  return EventNotes::read(recording, std::move(events), form);
 }
 
 }  // namespace
@@ -40,7 +40,7 @@ std::vector<std::string> row_of_event(std::string place, std::string what, const
 
 Status print_cut(const Asked& asked, const Where& where, const causal::Cut& cut) {
   std::vector<Place> all = places(asked.graph(), cut);
-  EventNotes notes = TRY(notes_of(asked.recording, all));
+  EventNotes notes = TRY(notes_of(asked.recording, all, NoteForm::kText));
   Table table = table_of_events("WHERE", "LAST EVENT", where);
   for (const Place& place : all)
     table.add(row_of_event(place_text(place), notes[place.last].what, where, place.last));
@@ -51,7 +51,7 @@ Status print_cut(const Asked& asked, const Where& where, const causal::Cut& cut)
 
 Status put_cut(const Asked& asked, const Where& where, const causal::Cut& cut, Json& json) {
   std::vector<Place> all = places(asked.graph(), cut);
-  EventNotes notes = TRY(notes_of(asked.recording, all));
+  EventNotes notes = TRY(notes_of(asked.recording, all, NoteForm::kJson));
   json["threads"] = Json::array();
   for (const Place& place : all) {
     bool begun = place.last.index() != 0;

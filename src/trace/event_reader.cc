@@ -46,4 +46,14 @@ Result<const Event*> EventReader::next() {
   return &current_;
 }
 
+void EventReader::skip_to(uint64_t event) {
+  if (!reader_.skip_to(event)) return;
+  pending_.reset();
+  started_ = false;
+}
+
+bool EventReader::whole() const {
+  return !reader_.missed() && !(reader_.skipped() && is_clock(current_.item.op));
+}
+
 }  // namespace pastcone

@@ -27,6 +27,12 @@ class EventReader {
   /// first.
   Result<const Event*> next();
 
+  /// Goes on to shortly before an event that is to come, as StreamReader does.
+  void skip_to(uint64_t event);
+  /// False: what was left out would have to be read to know the current event, or a payload that was asked
+  /// for.
+  bool whole() const;
+
   Result<ByteView> payload(const Item& item) { return reader_.payload(item); }
   StreamReader& stream() { return reader_; }
 

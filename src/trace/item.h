@@ -53,6 +53,13 @@ constexpr bool is_event(format::Op op) {
          op != Op::kOutput && op != Op::kOffset && op != Op::kOrder && op != Op::kInside;
 }
 
+/// Whether it is a reading that is stored relative to the one before.
+constexpr bool is_clock(format::Op op) {
+  using format::Op;
+  return op == Op::kClock || op == Op::kRealtime || op == Op::kMonotonic || op == Op::kTimeOfDay ||
+         op == Op::kTime || op == Op::kTsc;
+}
+
 /// What an event is called on the command line: a call by its name ("read"; empty for a number without one),
 /// the ops that stand for a call by that call's ("clock_gettime", "exit_group"), the others by their own
 /// ("start", "signal").

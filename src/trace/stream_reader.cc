@@ -352,6 +352,19 @@ Result<std::optional<Item>> StreamReader::next() {
   return result;
 }
 
+/// Marks may lie in the chunk before that of their event: so the event before it is to be read.
+bool StreamReader::skip_to(uint64_t event) {
+  const std::vector<ChunkRef>& chunks = streams_->events.chunks;
+  auto from = chunks.begin() + static_cast<ptrdiff_t>(next_chunk_);
+  auto after = std::partition_point(from, chunks.end(),
+                                    [&](const ChunkRef& chunk) { return chunk.first_event + 1 < event; });
+  if (after - from < 2 || error_) return false;
+  next_chunk_ = static_cast<size_t>(after - chunks.begin()) - 1;
+  events_ = chunks[next_chunk_].first_event;
+  cursor_ = end_;
+  return skipped_ = true;
+}
+
 Status StreamReader::load_data(size_t chunk) {
   if (data_chunk_ == chunk) return {};
   if (data_ == nullptr) data_ = std::make_unique<uint8_t[]>(format::kChunkRoom);
@@ -363,6 +376,10 @@ Status StreamReader::load_data(size_t chunk) {
 
 Status StreamReader::copy_payload(const Item& item, uint64_t from, std::span<uint8_t> out) {
   CHECK(from <= item.payload_length && out.size() <= item.payload_length - from);
+  if (skipped_ && !out.empty()) {
+    missed_ = true;
+    return fail("{}: where the data of an event is takes reading all before it", thread_);
+  }
   const auto& chunks = streams_->data.chunks;
   uint64_t at = item.payload_offset + from;
   auto after =
@@ -387,7 +404,7 @@ Result<ByteView> StreamReader::payload(const Item& item) {
   if (length > kMaxPayload)
     return fail("{}: an event of {} has more data than a call can give", thread_, length);
   // Usually it lies in the chunk at hand.
-  if (data_chunk_ != SIZE_MAX) {
+  if (data_chunk_ != SIZE_MAX && !skipped_) {
     const ChunkRef& ref = streams_->data.chunks[data_chunk_];
     if (item.payload_offset >= ref.start && item.payload_offset + length <= ref.start + ref.used) {
       return ByteView(data_.get() + (item.payload_offset - ref.start), length);

@@ -33,6 +33,14 @@ class StreamReader {
   /// stream is damaged.
   Result<std::optional<Item>> next();
 
+  /// Leaves out the chunks before the one that has the event before this one, if there are any between: as
+  /// if they had been read, but that payloads are not known from there on, nor what clocks said. True if so.
+  bool skip_to(uint64_t event);
+  /// Something was left out.
+  bool skipped() const { return skipped_; }
+  /// A payload was asked for that is not known for that reason.
+  bool missed() const { return missed_; }
+
   /// The bytes an item refers to, valid until the next call of a method. For items as next() gave them.
   Result<ByteView> payload(const Item& item);
   /// A part of them: for payloads that may be large. CHECKs that it is one.
@@ -63,6 +71,7 @@ class StreamReader {
   size_t next_chunk_ = 0;
   uint64_t events_ = 0;
   uint64_t data_offset_ = 0;  ///< of the next payload
+  bool skipped_ = false, missed_ = false;
   std::optional<Error> error_;
   std::unique_ptr<Clocks> clocks_;
 

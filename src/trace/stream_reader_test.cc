@@ -155,6 +155,27 @@ TEST(StreamReader, UnknownThreadIsEmpty) {
   EXPECT_FALSE(reader.next()->has_value());
 }
 
+TEST(StreamReader, LeavesOutWhatLiesBetween) {
+  StreamBuilder stream(kThread, 10);
+  for (int i = 1; i <= 100; ++i) stream.result(3, i).out(0, i, "x");
+  MemoryRecording memory(RecordingBuilder().packed(stream));
+  StreamReader reader(*memory.recording, kThread);
+  EXPECT_FALSE(reader.skip_to(2));
+  EXPECT_EQ((*reader.next())->result, 1);
+  EXPECT_TRUE(reader.skip_to(101));
+  EXPECT_GT(reader.events(), 90u);
+  EXPECT_LT(reader.events(), 100u) << "the event before it is to be read";
+  while (reader.events() < 100) ASSERT_TRUE(reader.next()->has_value());
+  EXPECT_EQ((*reader.next())->result, 51);
+  EXPECT_FALSE(reader.missed());
+  Item out = **reader.next();
+  EXPECT_EQ(out.event, 102u);
+  EXPECT_FALSE(reader.payload(out)) << "where it is depends on all before";
+  EXPECT_TRUE(reader.missed());
+  EXPECT_FALSE(reader.skip_to(5)) << "it never goes back";
+  EXPECT_EQ((*reader.next())->event, 103u);
+}
+
 std::string first_error(const RecordingBuilder& builder) {
   MemoryRecording memory(builder);
   EXPECT_TRUE(memory.recording);
