@@ -12,7 +12,7 @@
 //   - r takes messages of any lane, and any tag or m's.
 // "Before" is by causal edges, without the order in which receivers that share an end happened to get there.
 // All that is asked of the graph are the vectors at sends and receives of such places: one sweep. With n
-// messages from s senders for r receivers, time is n·s at worst, and n·s·r·log n where several threads
+// messages from s senders for r receivers, time is n·s at worst, and n·s·r + n·r·log n where several threads
 // receive; the answer is n·r intervals of receives. Exact for what arrives by lanes, and for one queue with
 // one receiver. What the order in other queues, or the order in which several receivers emptied a queue,
 // excludes is not used: there too many may be flagged, never too few.
