@@ -1,6 +1,7 @@
 #include "pastcone/cli/replay_to.h"
 
 #include <csignal>
+#include <system_error>
 
 #include "pastcone/causal/cut.h"
 #include "pastcone/causal/demand.h"
@@ -99,13 +100,26 @@ Result<int> replay_to(const Recording& recording, const ReplayTo& options) {
     how.horizons = horizons_of(recording, graph, there.cut);
   }
   how.on_remark = [](const std::string& remark) { print_error(remark); };
-  how.on_arrival = [&](const std::vector<replay::Standing>& all) {
+  auto show = [&](const std::vector<replay::Standing>& all) {
     print_standing(all);
     print_transit(graph, causal::in_transit(graph, there.cut));
-    if (options.hold) fmt::print("held here until Ctrl-C\n");
-    std::fflush(stdout);
+  };
+  std::vector<replay::Standing> arrived;
+  how.on_arrival = [&](const std::vector<replay::Standing>& all) {
+    if (!options.hold) {
+      arrived = all;
+      return;
+    }
+    try {
+      show(all);
+      fmt::print("held here until Ctrl-C\n");
+      std::fflush(stdout);
+    } catch (const std::system_error&) {
+      // Nobody reads it; while processes are replayed no signal says so.
+    }
   };
   replay::ReplayOutcome outcome = TRY(replay::replay(recording, how));
+  if (!arrived.empty()) show(arrived);
   for (const replay::Divergence& divergence : outcome.divergences)
     print_error(what_went_wrong(recording, divergence));
   if (outcome.interrupted) return 128 + SIGINT;

@@ -1,5 +1,6 @@
 """replay --to: everybody goes as far as the event needs, and no further."""
 import re
+import signal
 import struct
 
 from holding import WAYS, events_of, expect_same_stops, hold_at, release
@@ -65,6 +66,20 @@ def test_horizons_errors(context):
     context.record(context.path("serial"), ["true"])
     for event in ("p1:9999", "p2:1", "nonsense", "p1:5,p1:7"):
         context.expect_one_line(event, context.replay(context.path("serial"), "--to", event))
+
+
+def test_horizons_unread(context):
+    """More output than somebody wants to read is no fault."""
+    recording = context.path("recording")
+    recorded = context.record(recording, ["bash", "-c", "for i in {1..400}; do echo $i; done | cat"])
+    context.expect(recorded.status == 0, "record", recorded)
+    last = [events[-1]["event"] for events in events_of(context, recording).values()
+            if sum(event["kind"] == "write" for event in events) >= 400]
+    command = [context.pastcone, "replay", recording, "--verify", "--to", last[0]]
+    whole = context.run(command, label="all of it")
+    context.expect(whole.status == 0 and len(whole.stdout) > 8192, "many in transit", whole)
+    some = context.run(["bash", "-c", "set -o pipefail; \"$@\" | head -1", "-", *command], label="one line of it")
+    context.expect(some.status in (0, 128 + signal.SIGPIPE) and not some.stderr, "one line", some)
 
 
 def expect_random(context, command):
