@@ -114,10 +114,10 @@ TEST_F(Exports, Dot) {
   auto linked = [](const Subject& subject, Out& out) { return write_dot(subject, true, out); };
   std::string picture = text(all);
   EXPECT_NE(picture.find("subgraph cluster_p1 {\n    label=\"p1 /usr/bin/tool --flag\""), std::string::npos);
-  EXPECT_NE(picture.find("\"p1:5\" -> \"p2:3\" [label=\"message\""), std::string::npos);
+  EXPECT_NE(picture.find("\"p1:5\" -> \"p2:3\" [xlabel=\"message\""), std::string::npos);
   EXPECT_NE(picture.find("\"p1:6\""), std::string::npos);
   picture = text(linked);
-  EXPECT_NE(picture.find("\"p1:5\" -> \"p2:3\" [label=\"message\""), std::string::npos);
+  EXPECT_NE(picture.find("\"p1:5\" -> \"p2:3\" [xlabel=\"message\""), std::string::npos);
   EXPECT_NE(picture.find("\"p1:4\" -> \"p1:5\" [weight"), std::string::npos);
   EXPECT_EQ(picture.find("\"p1:2\""), std::string::npos);
 }

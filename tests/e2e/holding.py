@@ -61,7 +61,7 @@ def expect_same_stops(context, recording, count):
     for event in context.random.sample(everything, min(len(everything), count)):
         stand = []
         for way in WAYS:
-            replay = context.replay(recording, "--to", event, *way)
+            replay = context.replay(recording, "--verify", "--to", event, *way)
             context.expect(replay.status == 0 and f"\n{event}".encode() in b"\n" + replay.stdout, f"--to {event}", replay)
             stand.append(re.sub(rb"now thread \d+", b"", replay.stdout))
         expect_frontier(context, recording, event, [Place(line) for line in replay.stdout.decode().splitlines() if PLACE.match(line)])
