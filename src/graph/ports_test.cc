@@ -30,6 +30,13 @@ class Waiting : public ::testing::Test {
     p3.start(102, 102, EventId(first(1), 3), format::kStartProcess, 3);
   }
 
+  /// p1's epoll instance 9 is made and watches both channels, by the names x and y.
+  void watch_both() {
+    fact(1, FactKind::kWatcher, 0, 0, 9);
+    fact(1, FactKind::kWatched, 4, 'x', 9);
+    fact(1, FactKind::kWatched, 6, 'y', 9);
+  }
+
   /// A descriptor, and whether it was ready.
   using Asked = std::vector<std::pair<int32_t, bool>>;
   void poll(const Asked& asked) {
@@ -154,9 +161,7 @@ TEST_F(Waiting, IsNotForWhatWasTakenAway) {
   p1.out(kEpollWait, 1, std::string(12, 'y')).receive(kRead, 6, 10);  // p1:4, p1:5: both are watched
   p1.out(kEpollWait, 1, std::string(12, 'y')).receive(kRead, 6, 10);  // p1:6, p1:7: the second alone
   p1.out(kEpollWait, 1, std::string(12, 'x')).receive(kRead, 4, 10);  // p1:8, p1:9: both
-  fact(1, FactKind::kWatcher, 0, 0, 9);
-  fact(1, FactKind::kWatched, 4, 'x', 9);
-  fact(1, FactKind::kWatched, 6, 'y', 9);
+  watch_both();
   fact(4, FactKind::kPolled, 0, 'y', 9);
   fact(5, FactKind::kUnwatched, 4, 0, 9);
   fact(6, FactKind::kPolled, 0, 'y', 9);
@@ -170,9 +175,7 @@ TEST_F(Waiting, IsNotForWhatWasClosed) {
   p3.send(kWrite, 6, 10).send(kWrite, 6, 10);
   p1.out(kEpollWait, 1, std::string(12, 'y')).receive(kRead, 6, 10);  // p1:4, p1:5
   p1.out(kEpollWait, 1, std::string(12, 'y')).receive(kRead, 6, 10);  // p1:6, p1:7
-  fact(1, FactKind::kWatcher, 0, 0, 9);
-  fact(1, FactKind::kWatched, 4, 'x', 9);
-  fact(1, FactKind::kWatched, 6, 'y', 9);
+  watch_both();
   fact(4, FactKind::kPolled, 0, 'y', 9);
   fact(5, FactKind::kUnwatched, 4, 0, stage::kEveryWatcher);
   fact(6, FactKind::kPolled, 0, 'y', 9);
@@ -184,9 +187,7 @@ TEST_F(Waiting, IsForWhatItsOwnProcessHas) {
   p2.send(kWrite, 4, 10);
   p3.send(kWrite, 6, 10);
   p1.out(kEpollWait, 1, std::string(12, 'y')).receive(kRead, 6, 10);  // p1:4, p1:5
-  fact(1, FactKind::kWatcher, 0, 0, 9);
-  fact(1, FactKind::kWatched, 4, 'x', 9);
-  fact(1, FactKind::kWatched, 6, 'y', 9);
+  watch_both();
   facts.list.push_back({first(2), 1, FactKind::kUnwatched, 4, 0, stage::kEveryWatcher});
   fact(4, FactKind::kPolled, 0, 'y', 9);
   EXPECT_EQ(races(), "p1:5<p2:2");
@@ -198,9 +199,7 @@ TEST_F(Waiting, IsForWhatThisInstanceWatches) {
   p3.send(kWrite, 6, 10).send(kWrite, 6, 10);
   p1.out(kEpollWait, 1, std::string(12, 'y')).receive(kRead, 6, 10);  // p1:4, p1:5
   p1.out(kEpollWait, 1, std::string(12, 'y')).receive(kRead, 6, 10);  // p1:6, p1:7
-  fact(1, FactKind::kWatcher, 0, 0, 9);
-  fact(1, FactKind::kWatched, 4, 'x', 9);
-  fact(1, FactKind::kWatched, 6, 'y', 9);
+  watch_both();
   fact(4, FactKind::kPolled, 0, 'y', 9);
   fact(5, FactKind::kWatcher, 0, 0, 9);
   fact(5, FactKind::kWatched, 6, 'y', 9);

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -26,6 +25,7 @@
 #include "pastcone/replay/polling.h"
 #include "pastcone/replay/run_summary.h"
 #include "pastcone/replay/session.h"
+#include "pastcone/replay/signal_watch.h"
 #include "pastcone/replay/surroundings.h"
 #include "pastcone/replay/takeover.h"
 #include "pastcone/replay/temporary_file.h"
@@ -47,44 +47,6 @@ constexpr auto kSafetyNet = 200ms;  // a process that dies inside does not tell
 constexpr auto kShortNet = 5ms;     // nor one that forks, and stops before there is a child
 constexpr auto kPatience = 2000ms;  // for processes that were told to give up
 constexpr int kTimesInVain = 20;
-
-/// Signals set a flag and wake the director. SIGCHLD only wakes.
-class SignalWatch {
- public:
-  explicit SignalWatch(const SharedStage& stage) {
-    current_ = &stage;
-    interrupted_ = false;
-    struct sigaction action {};
-    action.sa_handler = [](int signal) {
-      int saved = errno;
-      if (signal != SIGCHLD) interrupted_ = true;
-      if (const SharedStage* woken = current_) woken->notify();
-      errno = saved;
-    };
-    sigemptyset(&action.sa_mask);
-    for (size_t i = 0; i < std::size(kTaken); ++i) sigaction(kTaken[i], &action, &before_[i]);
-    action.sa_handler = SIG_IGN;
-    sigaction(SIGPIPE, &action, &before_pipe_);
-    pthread_sigmask(SIG_SETMASK, nullptr, &mask_);
-  }
-  ~SignalWatch() {
-    for (size_t i = 0; i < std::size(kTaken); ++i) sigaction(kTaken[i], &before_[i], nullptr);
-    sigaction(SIGPIPE, &before_pipe_, nullptr);
-    current_ = nullptr;
-  }
-  SignalWatch(const SignalWatch&) = delete;
-  SignalWatch& operator=(const SignalWatch&) = delete;
-
-  bool interrupted() const { return interrupted_; }
-  const sigset_t& mask() const { return mask_; }
-
- private:
-  static constexpr int kTaken[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGCHLD};
-  static inline std::atomic<const SharedStage*> current_ = nullptr;
-  static inline std::atomic<bool> interrupted_ = false;
-  struct sigaction before_[std::size(kTaken)], before_pipe_;
-  sigset_t mask_;
-};
 
 class Director {
  public:

@@ -1,0 +1,30 @@
+#include "pastcone/replay/signal_watch.h"
+
+#include <cerrno>
+
+namespace pastcone::replay {
+
+SignalWatch::SignalWatch(const record::SharedStage& stage) {
+  current_ = &stage;
+  interrupted_ = false;
+  struct sigaction action {};
+  action.sa_handler = [](int signal) {
+    int saved = errno;
+    if (signal != SIGCHLD) interrupted_ = true;
+    if (const record::SharedStage* woken = current_) woken->notify();
+    errno = saved;
+  };
+  sigemptyset(&action.sa_mask);
+  for (size_t i = 0; i < std::size(kTaken); ++i) sigaction(kTaken[i], &action, &before_[i]);
+  action.sa_handler = SIG_IGN;
+  sigaction(SIGPIPE, &action, &before_pipe_);
+  pthread_sigmask(SIG_SETMASK, nullptr, &mask_);
+}
+
+SignalWatch::~SignalWatch() {
+  for (size_t i = 0; i < std::size(kTaken); ++i) sigaction(kTaken[i], &before_[i], nullptr);
+  sigaction(SIGPIPE, &before_pipe_, nullptr);
+  current_ = nullptr;
+}
+
+}  // namespace pastcone::replay
