@@ -18,9 +18,16 @@ constexpr uint64_t kBatchBytes = 1 << 20;
 constexpr size_t kBatchChunks = 128;  // however little is in them: they take room in `live`
 constexpr auto kQuiet = 200ms;
 
-/// A chunk's place in the recording. Neighbours compress well.
+bool of_locks(const format::ChunkHeader& header) {
+  return header.stream == static_cast<uint8_t>(format::Stream::kLocks);
+}
+
+/// Neighbours compress well: those of one stream; but of locks those of all threads, as they were closed,
+/// since threads that hand locks to each other write down much the same at the same time. Locks come last, in
+/// records of their own.
 auto place(const format::ChunkHeader& header) {
-  return std::tuple(header.process, header.thread, header.stream, header.sequence);
+  if (of_locks(header)) return std::tuple(true, header.process, 0u, uint8_t{0}, 0u);
+  return std::tuple(false, header.process, header.thread, header.stream, header.sequence);
 }
 
 }  // namespace
@@ -117,7 +124,9 @@ Status Packer::pack(const std::vector<uint32_t>& indices, After after, uint64_t 
   for (size_t at = 0; at < entries.size();) {
     std::vector<PackedChunk> batch;
     size_t begin = at;
-    for (uint64_t raw = 0; at < entries.size() && raw < batch_bytes; ++at) {
+    bool locks = of_locks(entries[at].header);
+    for (uint64_t raw = 0; at < entries.size() && raw < batch_bytes && of_locks(entries[at].header) == locks;
+         ++at) {
       const format::ChunkHeader& header = entries[at].header;
       auto* bytes = reinterpret_cast<const uint8_t*>(live_.chunk(entries[at].index) + sizeof header);
       batch.push_back({header, ByteView(bytes, header.used)});
@@ -147,7 +156,7 @@ Status Packer::finish(bool all_ended) {
     {
       std::lock_guard lock(mutex_);
       ending_ = true;
-      flush_ = true;
+      flush_ = !all_ended;  // else what waits is packed below, with the chunks that were never closed
     }
     changed_.notify_one();
     thread_.join();

@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <random>
 
 #include "pastcone/record/packer.h"
 #include "pastcone/record/service.h"
@@ -27,20 +28,27 @@ class Packing : public testing::Test {
   }
 
   /// What a runtime does: takes a chunk, fills it.
-  uint32_t write_chunk(uint32_t thread, uint32_t sequence, size_t size, char filler) {
+  uint32_t write_chunk(uint32_t thread, uint32_t sequence, size_t size, char filler,
+                       format::Stream stream = format::Stream::kData) {
     uint32_t index = __atomic_fetch_add(&stage_.header().next_chunk, 1, __ATOMIC_SEQ_CST);
     while (load(stage_.header().chunks_ready) <= index && load(stage_.header().stopped) == 0) usleep(100);
     if (load(stage_.header().stopped) != 0) return index;
     format::ChunkHeader header{};
     header.magic = format::kChunkMagic;
     header.version = format::kVersion;
-    header.stream = static_cast<uint8_t>(format::Stream::kData);
+    header.stream = static_cast<uint8_t>(stream);
     header.process = 1;
     header.thread = thread;
     header.sequence = sequence;
     header.used = static_cast<uint32_t>(size);
     std::memset(live_.chunk(index) + sizeof header, filler, size);
     std::memcpy(live_.chunk(index), &header, sizeof header);
+    return index;
+  }
+  /// A chunk of locks with these bytes.
+  uint32_t write_locks(uint32_t thread, uint32_t sequence, ByteView bytes) {
+    uint32_t index = write_chunk(thread, sequence, bytes.size(), 0, format::Stream::kLocks);
+    std::memcpy(live_.chunk(index) + sizeof(format::ChunkHeader), bytes.data(), bytes.size());
     return index;
   }
   void close_chunk(uint32_t index) {
@@ -123,6 +131,76 @@ TEST_F(Packing, WhatIsInLiveIsPackedOnce) {
   live_.remove();
   auto recording = Recording::open(directory_).value();
   EXPECT_EQ(recording.stream_bytes(format::Stream::kData).raw, 30u);
+}
+
+/// What two threads write that hand one lock to and fro: how often they had it, and the other one had it. So
+/// each has the same numbers, and nothing in it comes twice.
+class PackingLocks : public Packing {
+ protected:
+  Bytes numbers_ = random_bytes(8 * format::kChunkRoom + 1);
+
+  static Bytes random_bytes(size_t size) {
+    std::mt19937 random(1);
+    Bytes bytes(size);
+    for (uint8_t& byte : bytes) byte = static_cast<uint8_t>(random());
+    return bytes;
+  }
+  uint32_t write_numbers(uint32_t thread, uint32_t sequence) {
+    size_t at = sequence * size_t{format::kChunkRoom} + (thread == 2 ? 1 : 0);
+    return write_locks(thread, sequence, ByteView(numbers_).subspan(at, format::kChunkRoom));
+  }
+  void expect_one_for_two() {
+    live_.remove();
+    auto recording = Recording::open(directory_).value();
+    EXPECT_TRUE(recording.damage().empty());
+    StreamBytes size = recording.stream_bytes(format::Stream::kLocks);
+    EXPECT_GT(size.raw, 0u);
+    EXPECT_LT(size.packed, size.raw * 6 / 10);
+    for (uint32_t thread : {1u, 2u}) {
+      const StreamIndex& locks = recording.threads().at(ThreadId(ProcessId(1), thread)).locks;
+      Bytes chunk(format::kChunkRoom), all;
+      for (const ChunkRef& ref : locks.chunks) {
+        ASSERT_TRUE(recording.read_chunk(ref, chunk.data()));
+        all.insert(all.end(), chunk.begin(), chunk.begin() + ref.used);
+      }
+      ByteView expected = ByteView(numbers_).subspan(thread == 2 ? 1 : 0, all.size());
+      EXPECT_TRUE(std::equal(all.begin(), all.end(), expected.begin())) << thread;
+    }
+  }
+};
+
+TEST_F(PackingLocks, OneThreadsEntriesAreFoundInAnothers) {
+  Packer packer(stage_, live_, PackWriter::create(directory_).value());
+  ASSERT_EQ(live_.grow(32), 0);
+  store(stage_.header().chunks_ready, 32u);
+  std::vector<uint32_t> closed;
+  for (uint32_t thread : {1u, 2u}) {
+    closed.push_back(write_chunk(thread, 0, format::kChunkRoom, 'e', format::Stream::kEvents));
+  }
+  for (uint32_t i = 0; i < 8; ++i) {
+    for (uint32_t thread : {1u, 2u}) closed.push_back(write_numbers(thread, i));
+  }
+  for (uint32_t index : closed) live_.header(index).flags = format::kChunkClosed;
+  packer.start();
+  packer.add(closed);
+  for (int i = 0; i < 1000 && packer.backlog() > 0; ++i) usleep(10'000);
+  EXPECT_EQ(packer.backlog(), 0u);
+  ASSERT_TRUE(packer.finish(true));
+  expect_one_for_two();
+}
+
+TEST_F(PackingLocks, AlsoInOnesThatWereNeverClosed) {
+  Packer packer(stage_, live_, PackWriter::create(directory_).value());
+  ASSERT_EQ(live_.grow(8), 0);
+  store(stage_.header().chunks_ready, 8u);
+  for (uint32_t thread : {1u, 2u}) write_chunk(thread, 0, 100, 'e', format::Stream::kEvents);
+  write_numbers(1, 0);
+  uint32_t closed = write_numbers(2, 0);
+  live_.header(closed).flags = format::kChunkClosed;
+  packer.start();
+  packer.add({closed});
+  ASSERT_TRUE(packer.finish(true));
+  expect_one_for_two();
 }
 
 }  // namespace
