@@ -86,7 +86,7 @@ bool Packer::due() const {
 void Packer::run() {
   std::unique_lock lock(mutex_);
   for (;;) {
-    if (due()) {
+    if (due() && (flush_ || !ending_)) {
       std::vector<uint32_t> batch = std::exchange(waiting_, {});
       waiting_bytes_ = 0;
       flush_ = false;
