@@ -17,23 +17,16 @@ namespace pastcone {
 namespace {
 
 constexpr int kLevel = 3;
-constexpr int kLocksLevel = 2;     // what 3 finds in them besides is not worth the time
+constexpr int kThreadsLevel = 2;   // finds one thread's entries in another's, in half the time
 constexpr int kNoMatches = -1000;  // so far apart that none is found
 constexpr int kHuffman = 1;
-constexpr size_t kWorthTheQuestion = 64 * 1024;
+constexpr size_t kSample = 16 * 1024;
 
 void set_level(ZSTD_CCtx* context, int level) {
   ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, level);
   // The library's own default for such a level is not to compress the bytes at all; a version that does not
   // know the parameter does that.
   ZSTD_CCtx_setParameter(context, ZSTD_c_experimentalParam5, level == kNoMatches ? kHuffman : 0);
-}
-
-/// Lock entries of many threads over many locks are small numbers without repetition: looking for any takes
-/// four times as long, and the frame gets larger for those it finds. Of few locks they are the same numbers
-/// in one thread as in another.
-int level_of_locks(ByteView raw) {
-  return raw.size() < kWorthTheQuestion || repeats_itself(raw) ? kLocksLevel : kNoMatches;
 }
 
 /// Compresses to the end of `out`; gives the size of the frame.
@@ -44,6 +37,26 @@ Result<uint32_t> append_frame(ZSTD_CCtx* context, ByteView raw, Bytes& out) {
   if (ZSTD_isError(size)) return fail("cannot compress a record: {}", ZSTD_getErrorName(size));
   out.resize(before + size);
   return static_cast<uint32_t>(size);
+}
+
+/// Whether a piece out of the middle gets smaller by looking for repetition.
+Result<bool> is_repetitive(ZSTD_CCtx* context, ByteView raw, Bytes& out) {
+  ByteView sample = raw.subspan(raw.size() / 2, kSample);
+  size_t before = out.size();
+  set_level(context, kLevel);
+  uint32_t with = TRY(append_frame(context, sample, out));
+  set_level(context, kNoMatches);
+  uint32_t without = TRY(append_frame(context, sample, out));
+  out.resize(before);
+  return with < without;
+}
+
+/// Lock entries of many threads over many locks are small numbers without repetition: looking for any takes
+/// four times as long, and the frame gets larger for those it finds. Of few locks they are patterns, or the
+/// same numbers in one thread as in another.
+Result<int> level_of_locks(ZSTD_CCtx* context, ByteView raw, Bytes& out) {
+  if (raw.size() < 4 * kSample || TRY(is_repetitive(context, raw, out))) return kLevel;
+  return repeats_itself(raw) ? kThreadsLevel : kNoMatches;
 }
 
 }  // namespace
@@ -99,7 +112,8 @@ Status PackWriter::append_record(std::span<const PackedChunk> chunks) {
   record.chunks = static_cast<uint32_t>(chunks.size());
   set_level(context_.get(), kLevel);
   record.table = TRY(append_frame(context_.get(), table_, packed_));
-  set_level(context_.get(), locks > raw_.size() / 2 ? level_of_locks(raw_) : kLevel);
+  set_level(context_.get(),
+            locks > raw_.size() / 2 ? TRY(level_of_locks(context_.get(), raw_, packed_)) : kLevel);
   record.packed = TRY(append_frame(context_.get(), raw_, packed_));
   record.raw = static_cast<uint32_t>(raw_.size());
   record.checksum = xxh64(ByteView(packed_).subspan(sizeof record, record.table), record.raw);
