@@ -1,0 +1,29 @@
+// From an expression to bytecode, by gdb.
+//
+// gdb (13) compiles less than it prints, and some of it wrongly. What can be helped is (translate.h):
+// character constants, enumerations and booleans in arithmetic and comparisons, references, the address of a
+// function or of what has no debug information. What cannot is refused, in gdb's words: floating point, thread-local variables, calls,
+// assignments, structures as a whole, strings, convenience variables, parts of registers ($eax, $pc: write
+// $rax, $rip), variables that the compiler has optimized out.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "pastcone/base/result.h"
+#include "pastcone/gdb/agent.h"
+#include "pastcone/gdb/gdb.h"
+
+namespace pastcone::gdb {
+
+/// Without a location: for where the process stands (its innermost frame, whichever is selected); gdb needs
+/// one. With a location (a function, FILE:LINE; not *ADDRESS, which gdb does not take here): for there; it
+/// must be one place. Addresses are those of the file until gdb has a process and knows where the file is
+/// loaded.
+Result<AgentExpression> compile(Gdb& gdb, const std::string& expression, const std::string& location = {});
+
+/// For each place that the location means (a template, an inlined function): see AgentExpression::scope().
+Result<std::vector<AgentExpression>> compile_all(Gdb& gdb, const std::string& expression,
+                                                 const std::string& location = {});
+
+}  // namespace pastcone::gdb

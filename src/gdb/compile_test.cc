@@ -1,0 +1,250 @@
+// Each expression is compiled by a real gdb, evaluated by us on the process's memory and registers, and
+// compared with what gdb itself computes.
+#include "pastcone/gdb/compile.h"
+
+#include <gtest/gtest.h>
+#include <sys/uio.h>
+
+#include <cstdlib>
+
+#include "pastcone/gdb/translate.h"
+
+namespace pastcone::gdb {
+namespace {
+
+class CompileTest : public testing::Test {
+ protected:
+  void open(const char* file) {
+    auto started = Gdb::start();
+    ASSERT_TRUE(started) << started.error().message;
+    gdb_ = std::move(*started);
+    ASSERT_TRUE(gdb_->console(fmt::format("file {}", file))->good);
+  }
+  void run_to(const char* file, const char* place) {
+    open(file);
+    ASSERT_TRUE(gdb_->console(fmt::format("break {}", place))->good);
+    ASSERT_TRUE(gdb_->console("run")->good);
+    auto groups = gdb_->run("-list-thread-groups");
+    pid_ = static_cast<pid_t>(groups->results["groups"].items.at(0).second["pid"].number().value());
+  }
+
+  int64_t by_gdb(const std::string& expression) {
+    auto answer = gdb_->run("-data-evaluate-expression " + c_string("(long)(" + expression + ")"));
+    EXPECT_TRUE(answer->good) << expression << ": " << answer->error;
+    return strtoll(answer->results["value"].text.c_str(), nullptr, 10);
+  }
+  uint64_t reg(int number) {
+    static const char* kNames[] = {"rax", "rbx", "rcx", "rdx", "rsi", "rdi", "rbp", "rsp", "r8",
+                                   "r9",  "r10", "r11", "r12", "r13", "r14", "r15", "rip"};
+    EXPECT_LT(number, 17);
+    return static_cast<uint64_t>(by_gdb(fmt::format("${}", kNames[number])));
+  }
+  bool read(uint64_t address, void* to, size_t size) const {
+    iovec here{to, size};
+    iovec there{reinterpret_cast<void*>(address), size};
+    return process_vm_readv(pid_, &here, 1, &there, 1, 0) == static_cast<ssize_t>(size);
+  }
+  Result<Evaluation> evaluate(const std::string& expression, const std::string& location = {}) {
+    auto compiled = TRY(compile(*gdb_, expression, location));
+    return compiled.evaluate([this](uint64_t a, void* to, size_t n) { return read(a, to, n); },
+                             [this](int n) { return reg(n); });
+  }
+  void agree(std::initializer_list<const char*> expressions) {
+    for (const char* expression : expressions) {
+      auto evaluation = evaluate(expression);
+      ASSERT_TRUE(evaluation) << expression << ": " << evaluation.error().message;
+      EXPECT_EQ(evaluation->value, by_gdb(expression)) << expression;
+    }
+  }
+  std::string trouble(const std::string& expression, const std::string& location = {}) {
+    auto evaluation = evaluate(expression, location);
+    return evaluation ? fmt::format("none: {}", evaluation->value) : evaluation.error().message;
+  }
+
+  std::unique_ptr<Gdb> gdb_;
+  pid_t pid_ = 0;
+};
+
+constexpr std::initializer_list<const char*> kGlobals = {
+    "x", "u", "ch", "big", "one.x", "one.u", "one.l", "one.in.s", "one.in.uc", "one.in.sc", "one.a", "one.b",
+    "one.c", "one.ok", "head->x", "head->next->l", "head->next->arr[2]", "head->next->arr[x]",
+    "numbers[x - 1]", "*numbers", "*(numbers + 2)", "&numbers[1]", "&x", "name[1]", "*name", "hidden",
+    "(*head).x", "head[0].x", "{int}&x", "*(char**)&name", "*&x", "x == 2 && u == 7", "x == 99 || u == 7",
+    "x == 99 && u == 7", "!x", "!zero", "~x", "-x", "x + u", "x - u", "minus * u", "minus / 2", "minus % 3",
+    "u / x", "u % x", "x & 3", "x | 4", "x ^ 3", "x << 3", "minus >> 1", "u >> 1", "(char)big",
+    "(unsigned char)minus", "(short)big", "(long)minus", "(unsigned)minus", "sizeof(x)",
+    "sizeof(struct thing)", "sizeof one", "zero ? u : 3", "x ? u : 3", "x < 3", "x <= 2", "x > u", "x >= 3",
+    "minus < u", "minus < 0", "minus > 0u", "u < 3", "x != 3", "x == 0x100000000", "u == -1", "one.u == -1",
+    "one.l == -5", "one.b == -3", "one.a == 5", "name == 0", "name != 0", "head == &two",
+    "head != 0 && head->x == 2", "nothing == 0 || nothing->x", "head - &one", "&one - &two",
+    "&one - head == -1", "head + 1 == &two + 1", "!head", "!nothing", "!(x == 1) && !!u", "-1", "- 1 + x",
+    "(x + 1) * (u - 2)", "(x) - u", "(x) + 1", "(int) - u", "(x) * (u)", "(x) & (u)", "(numbers)[1]",
+    "-5000000000 + big", "9223372036854775807", "x == 2, u",
+    // What gdb's compiler needs help with.
+    "ch == 'A'", "'A'", "*name == 'a' && name[1] == '\\x62'", "ch != '\\0'", "ch == '\\101'", "'\\n' + 1",
+    "name[3] == '\\000'", "one.c == GREEN", "one.c == 5", "(int)one.c == GREEN", "one.c != BLUE",
+    "one.c < BLUE && one.c > RED", "one.c + 1", "head->next->c == GREEN && x", "GREEN", "GREEN + BLUE",
+    "(enum color)5 == GREEN", "one.ok == 1", "!one.ok", "!two.ok && x", "one.ok && one.c", "one.ok ? 3 : 4",
+    "two.ok + 1", "-one.c", "numbers[one.ok]", "numbers[(one.c - 4)]", "function == inner",
+    "function == &inner", "&inner", "inner == function && x"};
+
+TEST_F(CompileTest, AgreesWithGdb) {
+  run_to(GDB_SUBJECT, "inner");
+  agree(kGlobals);
+  agree({"depth", "p", "*p", "p[1] == 'b'", "depth * 2 + us", "inner::depth", "x == 1 && depth == 3", "$rsp",
+         "$rip", "$rax", "$rbx", "$rdx", "*(long*)$rsp", "(int)$rdi == 3"});
+  gdb_->console("next 3");
+  agree({"local", "us", "vol", "local > 3", "x", "us == 65535"});
+  gdb_->console("up");
+  EXPECT_EQ(trouble("r"), "No symbol \"r\" in current context.") << "the innermost frame counts";
+}
+
+TEST_F(CompileTest, AgreesWithGdbWhereValuesAreInRegisters) {
+  run_to(GDB_SUBJECT_FAST, "44");
+  agree({"x", "head->next->l", "one.c == GREEN", "depth", "p", "*p", "vol", "local", "us",
+         "depth == 3 && *p == 'a'"});
+  EXPECT_TRUE(evaluate("depth")->used_registers);
+  EXPECT_FALSE(evaluate("x")->used_registers);
+}
+
+TEST_F(CompileTest, AgreesWithGdbInCxx) {
+  run_to(GDB_SUBJECT_CXX, "Derived::f");
+  gdb_->console("next");
+  agree({"d",
+         "this->d",
+         "b",
+         "flag",
+         "flag == false",
+         "!flag",
+         "!g",
+         "g && x",
+         "g ? 1 : 2",
+         "flag == g",
+         "(x == 1) == true",
+         "!(x == 1)",
+         "st",
+         "st == State::kBusy",
+         "o == kB",
+         "o > kA",
+         "ns::counter",
+         "::x",
+         "ns::counter == 3",
+         "ns::Q::s",
+         "bp->b",
+         "((Derived*)bp)->d",
+         "obj.d",
+         "loc",
+         "true",
+         "static_cast<int>(st)",
+         "bp == &obj",
+         "this == &obj"});
+  // What a reference refers to, and not its address.
+  agree({"ref", "ref == 3", "ref + 1", "!ref", "-ref", "long_ref", "long_ref == 77",
+         "state_ref == State::kBusy", "obj_ref.d", "obj_ref.ref", "(obj_ref).d", "(char)ref",
+         "ref == ns::counter && obj_ref.flag == 0", "long_ref > ref"});
+  EXPECT_EQ(trouble("wide"), "gdb cannot compile a value of this size.");
+  EXPECT_EQ(gdb_->console("print x")->console.substr(0, 1), "$") << "and goes on";
+}
+
+TEST_F(CompileTest, KnowsAddressesWithoutTypes) {
+  run_to(GDB_SUBJECT, "inner");
+  agree({"*(int*)&bare", "*(int*)((char*)&bare + 4) == 43", "(int)bare", "*(long*)&bare != 0 && x",
+         "(long)&bare == (long)( &bare)", "x & (int)bare"});
+  EXPECT_EQ(evaluate("*((int*)&bare + 1)")->value, 43);
+  EXPECT_EQ(evaluate("*(int*)&bare")->memory.size(), 1u);
+  EXPECT_EQ(trouble("bare == 42"), "'bare' has unknown type; cast it to its declared type");
+  EXPECT_EQ(trouble("*(int*)&nosuch"), "No symbol \"nosuch\" in current context.");
+}
+
+TEST_F(CompileTest, TellsWhatItHasRead) {
+  run_to(GDB_SUBJECT, "inner");
+  auto both = evaluate("x == 1 && u == 7");
+  ASSERT_TRUE(both);
+  auto x = static_cast<uint64_t>(by_gdb("&x"));
+  auto u = static_cast<uint64_t>(by_gdb("&u"));
+  using Reads = std::vector<std::pair<uint64_t, uint32_t>>;
+  EXPECT_EQ(both->memory, (Reads{{x, 4}, {u, 4}}));
+  EXPECT_EQ(evaluate("x == 2 && u == 7")->memory, (Reads{{x, 4}}));
+  EXPECT_EQ(evaluate("x == 1 || u == 7")->memory, (Reads{{x, 4}}));
+  EXPECT_EQ(trouble("nothing->x"), "Cannot access memory at address 0x0");
+  EXPECT_EQ(trouble("nothing && nothing->x"), "none: 0");
+  EXPECT_EQ(trouble("x / zero"), "Division by zero");
+}
+
+TEST_F(CompileTest, NeedsNoProcessButAPlace) {
+  open(GDB_SUBJECT);
+  EXPECT_EQ(trouble("x"), "No process: say where (a function, or FILE:LINE).");
+  auto compiled = compile(*gdb_, "x == 2 && local > 3 && one.c == GREEN && *p == 'a'", "inner");
+  ASSERT_TRUE(compiled) << compiled.error().message;
+  EXPECT_TRUE(compiled->uses_registers());
+  EXPECT_EQ(gdb_->run("-break-insert inner")->results["bkpt"]["addr"].number(), compiled->scope());
+  compiled = compile(*gdb_, "x == 2", "gdb_subject.c:44");
+  ASSERT_TRUE(compiled) << compiled.error().message;
+  EXPECT_FALSE(compiled->uses_registers());
+  EXPECT_EQ(trouble("x", "nosuch"), "Function \"nosuch\" not defined.");
+  EXPECT_EQ(trouble("r", "inner"), "No symbol \"r\" in current context.");
+}
+
+TEST_F(CompileTest, ForSomewhereElse) {
+  run_to(GDB_SUBJECT, "inner");
+  gdb_->console("finish");
+  auto compiled = compile(*gdb_, "local == 6 && *p == 'a' && x == 2", "gdb_subject.c:44");
+  ASSERT_TRUE(compiled) << compiled.error().message;
+  gdb_->console("break 44");
+  ASSERT_TRUE(gdb_->console("delete 1")->good);
+  gdb_->console("continue");
+  EXPECT_EQ(reg(16), compiled->scope());
+  auto read_it = [this](uint64_t a, void* to, size_t n) { return read(a, to, n); };
+  auto reg_of = [this](int n) { return reg(n); };
+  EXPECT_EQ(compiled->evaluate(read_it, reg_of)->value, 0);
+  EXPECT_EQ(compile(*gdb_, "local == 8 && *p == 'a' && x == 3", "gdb_subject.c:44")
+                ->evaluate(read_it, reg_of)
+                ->value,
+            1);
+}
+
+TEST_F(CompileTest, ForEachPlaceOfATemplate) {
+  open(GDB_SUBJECT_CXX);
+  auto all = compile_all(*gdb_, "x == 1 && g == true", "tmpl");
+  ASSERT_TRUE(all) << all.error().message;
+  ASSERT_EQ(all->size(), 2u);
+  EXPECT_NE(all->at(0).scope(), all->at(1).scope());
+  EXPECT_EQ(trouble("x", "tmpl"), "tmpl means 2 places");
+}
+
+TEST_F(CompileTest, RefusesInOneLine) {
+  run_to(GDB_SUBJECT, "inner");
+  EXPECT_EQ(trouble("nosuch"), "No symbol \"nosuch\" in current context.");
+  EXPECT_EQ(trouble("one.nosuch"), "Couldn't find member named `nosuch' in struct/union/class `thing'");
+  EXPECT_EQ(trouble("x =="), "A syntax error in expression, near `'.");
+  EXPECT_EQ(trouble("(x"), "A syntax error in expression, near `'.");
+  EXPECT_EQ(trouble("f > 1"), "gen_fetch: Unsupported type code `float'.");
+  EXPECT_EQ(trouble("(int)one.d"), "gen_fetch: Unsupported type code `double'.");
+  EXPECT_EQ(trouble("1.5"), "floating-point numbers such as 1.5 cannot be compiled");
+  EXPECT_EQ(trouble("x == 1e3"), "floating-point numbers such as 1e3 cannot be compiled");
+  EXPECT_EQ(trouble("tls"),
+            "DWARF operator DW_OP_form_tls_address cannot be translated to an agent expression");
+  EXPECT_EQ(trouble("inner(1, name)"), "Cannot translate to agent expression");
+  EXPECT_EQ(trouble("x = 3"), "May only assign to trace state variables");
+  EXPECT_EQ(trouble("one"), "Value not scalar: cannot be an rvalue.");
+  EXPECT_EQ(trouble("$pc"), "'pc' is a user-register; GDB cannot yet trace user-register contents.");
+  EXPECT_NE(trouble(""), "none: 0");
+  EXPECT_NE(trouble(std::string(500, '(')).substr(0, 4), "none");
+  EXPECT_NE(trouble(std::string(500, '!')).substr(0, 4), "none");
+  EXPECT_EQ(trouble("x\n== 1 )"), "A syntax error in expression, near `)'.");
+  EXPECT_EQ(trouble("x == 1) || (u == 9"), "A syntax error in expression, near `)'.");
+  EXPECT_EQ(trouble("x == 1 if u"), "A syntax error in expression, near `if'.");
+  EXPECT_EQ(trouble("x == 1 thread 1"), "A syntax error in expression, near `thread'.");
+  EXPECT_EQ(trouble("x @ 2"), "Value not scalar: cannot be an rvalue.");
+}
+
+TEST(Tokens, KeepTheText) {
+  for (std::string text : {"a->b == 'x'&&c", " 's.c'::v + 1.5e-3 ", "\"un", "'", "'\\", "a<<=b>>c::d", ""}) {
+    std::string joined;
+    for (const Token& token : tokens_of(text)) joined += token.space + token.text;
+    EXPECT_EQ(joined, text);
+  }
+}
+
+}  // namespace
+}  // namespace pastcone::gdb

@@ -1,0 +1,57 @@
+// Values of all kinds for gdb to look at: gdb_test, compile_test.
+#include <poll.h>
+
+enum color { RED, GREEN = 5, BLUE };
+struct part {
+  short s;
+  unsigned char uc;
+  signed char sc;
+};
+struct thing {
+  int x;
+  unsigned u;
+  long l;
+  struct part in;
+  struct thing* next;
+  unsigned a : 3;
+  int b : 5;
+  enum color c;
+  double d;
+  int arr[4];
+  _Bool ok;
+};
+struct thing one = {.x = 1, .u = 0xffffffffu, .l = -5, .in = {-3, 200, -7}, .a = 5, .b = -3, .c = GREEN, .d = 1.5,
+                    .arr = {10, 20, 30, 40}, .ok = 1};
+struct thing two = {.x = 2, .next = &one};
+struct thing* head = &two;
+struct thing* nothing;
+int x = 1, zero, minus = -7;
+unsigned u = 7;
+long big = 0x123456789abcdefL;
+char ch = 'A';
+float f = 2.5f;
+const char* name = "abc";
+static int hidden = 42;
+__thread int tls = 9;
+int numbers[3] = {7, 8, 9};
+
+__attribute__((noinline)) int inner(int depth, const char* p) {
+  int local = depth * 2;
+  unsigned short us = 65535;
+  volatile int vol = local;
+  x = x + 1;
+  poll(0, 0, 0);
+  return vol + depth + us + *p;  // line 44
+}
+
+int (*function)(int, const char*) = inner;
+
+int main(int argc, char** argv) {
+  int r = argv[0][0];
+  for (int i = 3; i < 6; i++) r += inner(i, name) + hidden + tls;  // line 51
+  if (argc > 1) poll(0, 0, -1);
+  return r == 12345;
+}
+
+// Without debug information.
+__asm__(".data\n.globl bare\n.balign 8\n.type bare, @object\n.size bare, 8\nbare: .long 42, 43\n.text");

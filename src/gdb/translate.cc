@@ -1,0 +1,279 @@
+#include "pastcone/gdb/translate.h"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <set>
+
+namespace pastcone::gdb {
+namespace {
+
+constexpr int kDeepest = 100;  // parentheses within parentheses
+
+bool is_floating(const std::string& number) {
+  bool hex = number.starts_with("0x") || number.starts_with("0X");
+  return number.find_first_of(hex ? ".pP" : ".eE") != std::string::npos;
+}
+
+/// 'a', '\n', '\'', '\0', '\101', '\x41'.
+std::optional<int> character_value(const std::string& literal) {
+  if (literal.size() < 3 || literal.back() != '\'') return std::nullopt;
+  std::string inside = literal.substr(1, literal.size() - 2);
+  if (inside.size() == 1) return static_cast<signed char>(inside[0]);
+  if (inside[0] != '\\') return std::nullopt;
+  bool hex = inside[1] == 'x';
+  if (hex || (inside[1] >= '0' && inside[1] <= '7')) {
+    const char* end = inside.data() + inside.size();
+    unsigned value = 0;
+    auto [stop, error] = std::from_chars(inside.data() + (hex ? 2 : 1), end, value, hex ? 16 : 8);
+    if (error != std::errc{} || stop != end || value > 255) return std::nullopt;
+    return static_cast<signed char>(value);
+  }
+  static constexpr std::string_view kNames = "ntrabfve\\'\"";
+  static constexpr std::string_view kValues = "\n\t\r\a\b\f\v\033\\'\"";
+  size_t at = kNames.find(inside[1]);
+  if (inside.size() != 2 || at == std::string_view::npos) return std::nullopt;
+  return kValues[at];
+}
+
+/// Copies the tokens out again; what stands where a number is wanted is looked at, and dressed if need be.
+/// Precedence does not matter for that: between two operators there is an operand.
+class Translator {
+ public:
+  Translator(std::vector<Token> tokens, const TryCompile& compiles, const FindUntyped& find_untyped)
+      : tokens_(std::move(tokens)), compiles_(compiles), find_untyped_(find_untyped) {}
+
+  /// None: not understood.
+  Result<std::optional<std::string>> whole() {
+    std::string out = TRY(expression());
+    if (now().kind != Token::Kind::kEnd || lost_) return std::nullopt;
+    return out;
+  }
+
+ private:
+  const Token& now() const { return tokens_[at_]; }
+  bool is(std::string_view op) const { return now().kind == Token::Kind::kOperator && now().text == op; }
+  bool is_any(const std::set<std::string_view>& ops) const {
+    return now().kind == Token::Kind::kOperator && ops.contains(now().text);
+  }
+  std::string take() {
+    const Token& token = now();
+    if (token.kind != Token::Kind::kEnd) ++at_;
+    return token.space + token.text;
+  }
+  std::string lost() {
+    lost_ = true;
+    return {};
+  }
+
+  /// Operands and what stands between them, up to what closes it.
+  Result<std::string> expression() {
+    static const std::set<std::string_view> kBetween = {"+",  "-",  "*",  "/",  "%", "&", "|",  "^",
+                                                        "<<", ">>", "==", "!=", "<", ">", "<=", ">=",
+                                                        "&&", "||", "?",  ":",  ",", "@"};
+    if (++depth_ > kDeepest) return lost();
+    std::string out = TRY(operand());
+    while (!lost_ && is_any(kBetween)) {
+      out += take();
+      out += TRY(operand());
+    }
+    --depth_;
+    return out;
+  }
+
+  /// An operand that counts as a number.
+  Result<std::string> operand() {
+    if (++depth_ > kDeepest) return lost();
+    static const std::set<std::string_view> kNumeric = {"!", "~", "-", "+"};
+    std::string out;
+    if (is_any(kNumeric)) {
+      out = take();
+      out += TRY(operand());
+    } else if (is("&")) {
+      out = TRY(address());
+    } else {
+      out = TRY(place());
+      if (!lost_) out = TRY(dressed(out));
+    }
+    --depth_;
+    return out;
+  }
+
+  /// &x, as it is; of a function &*f; of what has no type its address.
+  Result<std::string> address() {
+    std::string sign = take();
+    bool named = now().kind == Token::Kind::kName;
+    std::string name = now().text;
+    size_t behind = at_ + 1;
+    std::string out = TRY(place());
+    if (lost_) return out;
+    std::string code = TRY(compiles_(sign + out));
+    if (code.empty() && named && at_ == behind && find_untyped_) {
+      auto found = TRY(find_untyped_(name));
+      if (found) return fmt::format("{}((char*){:#x})", sign.substr(0, sign.size() - 1), *found);
+    }
+    bool of_function = code == "const8 0;end;";
+    return sign + (of_function ? "*" : "") + out;
+  }
+
+  /// What may stand for memory: *p, (type)x, {type}x, a name with what follows it.
+  Result<std::string> place() {
+    if (++depth_ > kDeepest) return lost();
+    std::string out;
+    if (is("*")) {
+      out = take();
+      out += TRY(is("&") ? address() : place());
+    } else if (is("{")) {
+      out = taken_up_to("}");
+      out += TRY(place());
+    } else if (now().kind == Token::Kind::kName && now().text == "sizeof") {
+      out = take();
+      out += is("(") ? taken_up_to(")") : TRY(place());
+    } else if (is("(") && TRY(is_cast())) {
+      out = taken_up_to(")");
+      out += TRY(operand());
+    } else {
+      out = TRY(primary());
+    }
+    --depth_;
+    return out;
+  }
+
+  Result<std::string> primary() {
+    std::string out;
+    if (is("(")) {
+      out = take();
+      out += TRY(expression());
+      if (!is(")")) return lost();
+      out += take();
+    } else if (now().kind == Token::Kind::kOperator && now().text == "::") {
+      out = take();
+      if (now().kind != Token::Kind::kName) return lost();
+      out += take();
+    } else if (now().kind == Token::Kind::kOperator || now().kind == Token::Kind::kEnd) {
+      return lost();
+    } else {
+      out = take();
+    }
+    for (;;) {
+      if (is("[")) {
+        out += take();
+        out += TRY(expression());
+        if (!is("]")) return lost();
+        out += take();
+      } else if (is("(")) {
+        out += taken_up_to(")");
+      } else if (is(".") || is("->") || is("::")) {
+        out += take();
+        if (is("~") || is("*")) out += take();
+        if (now().kind != Token::Kind::kName) return lost();
+        out += take();
+      } else {
+        return out;
+      }
+    }
+  }
+
+  /// The bracket here and all up to the one that closes it, as they are.
+  std::string taken_up_to(std::string_view close) {
+    std::string open = now().text;
+    std::string out;
+    int depth = 0;
+    do {
+      if (now().kind == Token::Kind::kEnd) return lost();
+      depth += is(open) ? 1 : is(close) ? -1 : 0;
+      out += take();
+    } while (depth > 0);
+    return out;
+  }
+
+  /// Whether "(…)" here is a type. After a type comes an operand; where a sign could be either, gdb is asked
+  /// what is inside.
+  Result<bool> is_cast() {
+    static const std::set<std::string_view> kEither = {"-", "+", "*", "&"};
+    size_t start = at_;
+    std::string inside = taken_up_to(")");
+    bool either = is_any(kEither);
+    bool operand_follows = now().kind == Token::Kind::kName || now().kind == Token::Kind::kNumber ||
+                           now().kind == Token::Kind::kCharacter || is("(") || is("!") || is("~") || is("{");
+    at_ = start;
+    if (lost_) return false;
+    bool nothing_but_names = true;
+    for (size_t i = start + 1; tokens_[i].text != ")" && tokens_[i].kind != Token::Kind::kEnd; ++i)
+      nothing_but_names &= tokens_[i].kind == Token::Kind::kName || tokens_[i].text == "*" ||
+                           tokens_[i].text == "::" || tokens_[i].text == "&" || tokens_[i].text == "<" ||
+                           tokens_[i].text == ">";
+    if (!nothing_but_names) return false;
+    if (!either) return operand_follows;
+    return TRY(compiles_(inside)).empty();
+  }
+
+  /// As a number: a reference is followed, an enumeration or boolean is cast. Which it is shows in what gdb
+  /// does with it (beside a register: it computes what is constant, GREEN & 1, without a look at types).
+  Result<std::string> dressed(const std::string& text) {
+    size_t start = std::min(text.find_first_not_of(" \t\n"), text.size());
+    std::string bare = text.substr(start);
+    std::string space = text.substr(0, start);
+    if (!bare.empty() && std::all_of(bare.begin(), bare.end(), [](char c) { return c >= '0' && c <= '9'; }))
+      return text;
+    bool integer = !TRY(compiles_("$rax & (" + bare + ")")).empty();
+    if (integer) return text;
+    std::string code = TRY(compiles_(bare));
+    if (code.empty()) return text;  // an array, a structure, a function, a floating-point number
+    bool points = !TRY(compiles_("&*(" + bare + ")")).empty();
+    if (!points) {
+      bool type = !TRY(compiles_("(" + bare + ")0")).empty();  // as in static_cast<int>(x)
+      bool is_unsigned = code.ends_with("ref32;end;") || code.ends_with("zero_ext 32;end;");
+      return type ? text : space + (is_unsigned ? "(unsigned)(" : "(long)(") + bare + ")";
+    }
+    bool pointer = !TRY(compiles_("!(" + bare + ")")).empty();
+    if (pointer) return text;
+    std::string followed = TRY(dressed("(*" + bare + ")"));
+    return space + followed;
+  }
+
+  std::vector<Token> tokens_;
+  const TryCompile& compiles_;
+  const FindUntyped& find_untyped_;
+  size_t at_ = 0;
+  int depth_ = 0;
+  bool lost_ = false;
+};
+
+/// gdb stops at a parenthesis too many, at `if` and at `thread 1`, and takes what it has read for the whole.
+Status check_end(const std::vector<Token>& tokens) {
+  int depth = 0;
+  for (size_t i = 0; i + 1 < tokens.size(); ++i) {
+    const Token& token = tokens[i];
+    bool opens = token.kind == Token::Kind::kOperator && (token.text == "(" || token.text == "[");
+    bool closes = token.kind == Token::Kind::kOperator && (token.text == ")" || token.text == "]");
+    depth += opens ? 1 : closes ? -1 : 0;
+    bool is_name = token.kind == Token::Kind::kName;
+    if (depth < 0 || (is_name && token.text == "if") ||
+        (is_name && tokens[i + 1].kind == Token::Kind::kNumber))
+      return fail("A syntax error in expression, near `{}'.", token.text);
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::string> translate(const std::string& expression, const TryCompile& compiles,
+                              const FindUntyped& find_untyped) {
+  std::vector<Token> tokens = tokens_of(expression);
+  TRY_STATUS(check_end(tokens));
+  std::string as_it_is;
+  for (Token& token : tokens) {
+    if (token.kind == Token::Kind::kNumber && is_floating(token.text))
+      return fail("floating-point numbers such as {} cannot be compiled", token.text);
+    if (token.kind == Token::Kind::kCharacter) {
+      if (auto value = character_value(token.text)) token.text = fmt::format("((char){})", *value);
+    }
+    as_it_is += token.space + token.text;
+  }
+  Translator translator(std::move(tokens), compiles, find_untyped);
+  auto translated = TRY(translator.whole());
+  return translated ? std::move(*translated) : as_it_is;
+}
+
+}  // namespace pastcone::gdb

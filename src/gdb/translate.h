@@ -1,0 +1,43 @@
+// Rewrites an expression so that gdb's compiler of agent expressions takes it, and gets it right.
+//
+//   c == 'a'                 c == (char)97            gdb knows no character constants there
+//   state == BUSY, !flag     (unsigned)(state) == …   nor enumerations and booleans as numbers
+//   ref == 3                 (*ref) == 3              and takes a reference for the pointer that it is
+//   f == &handler            f == &*handler           and a function's address for 0
+//   *(int*)&there            *(int*)((char*)0x4010)   and no symbols without debug information
+//
+// Types are found by asking gdb to compile pieces, so that scope and language are its own.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "pastcone/base/result.h"
+
+namespace pastcone::gdb {
+
+/// What a piece compiles to, as a piece of text (gdb's instructions); an empty text if it does not compile.
+/// Error: gdb is gone.
+using TryCompile = std::function<Result<std::string>(const std::string& expression)>;
+/// The address of something by its name; none if it has none, or gdb knows what it is.
+using FindUntyped = std::function<Result<std::optional<uint64_t>>(const std::string& name)>;
+
+struct Token {
+  enum class Kind { kName, kNumber, kCharacter, kString, kOperator, kEnd };
+  Kind kind = Kind::kEnd;
+  std::string space;  ///< before it
+  std::string text;
+};
+
+/// Never fails: what is not understood is an operator of one character.
+std::vector<Token> tokens_of(const std::string& expression);
+
+/// Error: a floating-point constant, which gdb would cut to an integer in silence; an end that gdb would not
+/// see; or gdb is gone. What is no expression is returned as it is, for gdb to complain of.
+Result<std::string> translate(const std::string& expression, const TryCompile& compiles,
+                              const FindUntyped& find_untyped = {});
+
+}  // namespace pastcone::gdb
