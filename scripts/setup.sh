@@ -5,11 +5,12 @@
 
 build_packages=(
   g++ cmake ninja-build pkg-config libfmt-dev libcli11-dev nlohmann-json3-dev libexpected-dev libzstd-dev
-  libxxhash-dev libzydis-dev libgtest-dev libbenchmark-dev libelf-dev libdw-dev zlib1g-dev libsqlite3-dev
+  libxxhash-dev libzydis-dev libgtest-dev libbenchmark-dev libelf-dev libdw-dev zlib1g-dev libsqlite3-dev libedit-dev
+  gdb # which the debugger drives
 )
 # Programs that the end-to-end tests record, and clang for the fuzzers.
 test_packages=(
-  redis-server redis-tools nginx-light memcached sqlite3 curl stress-ng openssl python3 gcc make perl gdb procps
+  redis-server redis-tools nginx-light memcached sqlite3 curl stress-ng openssl python3 gcc make perl procps
   strace valgrind musl-tools clang libclang-rt-14-dev postgresql-15 fzf age pigz pbzip2 xz-utils x265 graphviz
 )
 # Services among them. They are not started, and not enabled for the next boot.

@@ -136,6 +136,8 @@ Result<Path> data_directory() { return xdg_directory("XDG_DATA_HOME", ".local/sh
 
 Result<Path> cache_directory() { return xdg_directory("XDG_CACHE_HOME", ".cache"); }
 
+Result<Path> state_directory() { return xdg_directory("XDG_STATE_HOME", ".local/state"); }
+
 std::string errno_message(int error) { return std::generic_category().message(error); }
 
 }  // namespace pastcone

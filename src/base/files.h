@@ -88,6 +88,10 @@ Result<Path> data_directory();
 /// What can be made again: $XDG_CACHE_HOME/pastcone, else ~/.cache/pastcone. Not created.
 Result<Path> cache_directory();
 
+/// What a program keeps between two runs and can do without: $XDG_STATE_HOME/pastcone, else
+/// ~/.local/state/pastcone. Not created.
+Result<Path> state_directory();
+
 /// The system's words for an errno, for messages: "No such file or directory".
 std::string errno_message(int error);
 

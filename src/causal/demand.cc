@@ -22,7 +22,7 @@ bool Demand::is_met(uint32_t group) {
   for (uint32_t edge = graph_.groups[group].first_edge; edge < graph_.groups[group + 1].first_edge; ++edge) {
     Node from = graph_.edges[edge].from;
     if ((kinds_of(graph_.kind(edge)) & kinds_) == 0 || done_[from.thread] >= from.event) continue;
-    if (horizons_[from.thread] >= from.event && left > 0) {
+    if (horizons_[from.thread] >= from.event && left > 0 && (!certain_ || certain_(from))) {
       ahead = true;
       continue;
     }
@@ -38,7 +38,14 @@ bool Demand::is_met(uint32_t group) {
 bool Demand::look_at(uint32_t thread) {
   uint32_t& next = next_[thread];
   uint32_t end = graph_.first_group[thread + 1];
-  while (next < end && graph_.groups[next].event <= wanted_[thread] && is_met(next)) ++next;
+  // Who may be stopped before it comes there asks for nothing yet.
+  auto comes_to = [&](uint32_t event) {
+    bool arrived = thread >= graph_.real_threads || done_[thread] + 1 >= event;
+    return arrived || !certain_ || certain_({thread, event - 1});
+  };
+  while (next < end && graph_.groups[next].event <= wanted_[thread] && comes_to(graph_.groups[next].event) &&
+         is_met(next))
+    ++next;
   uint32_t limit = wanted_[thread];
   if (next < end) limit = std::min(limit, graph_.groups[next].event - 1);
   bool further = limit > horizons_[thread];
@@ -46,6 +53,12 @@ bool Demand::look_at(uint32_t thread) {
   bool hub = thread >= graph_.real_threads;  // nobody runs there
   return (hub && std::exchange(done_[thread], horizons_[thread]) != horizons_[thread]) ||
          std::exchange(asked_, false) || further;
+}
+
+Cut Demand::attempts() const {
+  Cut steps = horizons_;
+  for (uint32_t thread = 0; thread < graph_.real_threads; ++thread) steps[thread] += wanted_[thread] > steps[thread];
+  return steps;
 }
 
 bool Demand::advance(std::span<const uint32_t> done) {

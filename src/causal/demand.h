@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -18,11 +19,16 @@ class Demand {
   /// The graph must live on.
   Demand(const Graph& graph, std::span<const Node> targets, Order order = Order::kCausal);
 
+  /// Nobody goes past a need that is only on the way unless this says that it will be met: somebody may be stopped.
+  void rely_only_on(std::function<bool(Node)> certain) { certain_ = std::move(certain); }
+
   /// `done`: the last event of each real thread by now. Whether somebody may go further than before.
   bool advance(std::span<const uint32_t> done);
 
   /// How far each thread may go.
   const Cut& horizons() const { return horizons_; }
+  /// The same, and who is wanted further goes up to where it waits for what it needs.
+  Cut attempts() const;
 
  private:
   /// Whether its sources are done, or will be.
@@ -37,6 +43,7 @@ class Demand {
   std::vector<uint32_t>
       ahead_;  ///< how many of them it may still go past while their needs are only on the way
   bool asked_ = false;
+  std::function<bool(Node)> certain_;
 };
 
 }  // namespace pastcone::causal

@@ -17,6 +17,7 @@
 
 #include "pastcone/base/files.h"
 #include "pastcone/cli/text.h"
+#include "pastcone/gdb/spawn.h"
 
 namespace pastcone::cli {
 namespace {
@@ -110,6 +111,12 @@ Check check_yama() {
           "the debugger cannot attach; sysctl kernel.yama.ptrace_scope=1"};
 }
 
+Check check_gdb() {
+  auto path = gdb::find_gdb();
+  if (path) return {"gdb", kFine, *path, ""};
+  return {"gdb", kLimited, path.error().message, "`pastcone debug` needs it"};
+}
+
 Check check_proc() {
   if (access("/proc/self/maps", R_OK) == 0 && access("/proc/self/fd", X_OK) == 0) {
     return {"/proc", kFine, "mounted", ""};
@@ -159,7 +166,7 @@ Check check_address_space() {
 std::vector<Check> check_machine() {
   return {check_machine_type(), check_libc(),       check_proc(),          check_personality(),
           check_dispatch(),     check_disk(),       check_address_space(), check_descriptors(),
-          check_memory_map(),   check_namespaces(), check_yama()};
+          check_memory_map(),   check_namespaces(), check_yama(),          check_gdb()};
 }
 
 }  // namespace pastcone::cli

@@ -1,6 +1,6 @@
 #include "pastcone/cli/kind_filter.h"
 
-#include "pastcone/cli/suggest.h"
+#include "pastcone/base/suggest.h"
 #include "pastcone/trace/call_names.h"
 
 namespace pastcone::cli {

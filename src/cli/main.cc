@@ -7,6 +7,7 @@ int main(int argc, char** argv) {
   add_demo(program);
   add_record(program);
   add_replay(program);
+  add_debug(program);
   add_ls(program);
   add_info(program);
   add_ps(program);

@@ -5,7 +5,8 @@
 #include <cstdio>
 
 #include "pastcone/base/files.h"
-#include "pastcone/cli/suggest.h"
+#include "pastcone/base/suggest.h"
+#include "pastcone/shell/script.h"
 
 namespace pastcone::cli {
 namespace {
@@ -78,6 +79,16 @@ std::vector<const char*> Program::split_command(int argc, const char* const* arg
   return kept;
 }
 
+void Program::take_script(const CLI::App& command, shell::Script& into) { scripts_[&command] = &into; }
+
+Result<std::vector<std::string>> Program::split_script(const std::vector<const char*>& arguments) const {
+  std::vector<std::string> all(arguments.begin(), arguments.end());
+  for (const auto& [command, script] : scripts_) {
+    if (all.size() > 1 && command->get_name() == all[1]) return shell::take_script_options(all, *script);
+  }
+  return all;
+}
+
 int Program::unknown(const std::string& name) const {
   std::vector<std::string> names;
   for (const CLI::App* command : app_.get_subcommands(nullptr)) names.push_back(command->get_name());
@@ -106,7 +117,13 @@ int Program::parse(int argc, const char* const* argv) {
 
 int Program::run(int argc, const char* const* argv) {
   if (argc > 1 && argv[1][0] != '-' && !has_command(argv[1])) return unknown(argv[1]);
-  std::vector<const char*> arguments = split_command(argc, argv);
+  Result<std::vector<std::string>> kept = split_script(split_command(argc, argv));
+  if (!kept) {
+    print_error(kept.error().message);
+    return kUsage;
+  }
+  std::vector<const char*> arguments;
+  for (const std::string& argument : *kept) arguments.push_back(argument.c_str());
   if (int status = parse(static_cast<int>(arguments.size()), arguments.data()); status >= 0) return status;
   auto chosen = app_.get_subcommands();
   if (chosen.empty()) {

@@ -21,6 +21,10 @@
 #include "pastcone/base/result.h"
 #include "pastcone/cli/print_error.h"
 
+namespace pastcone::shell {
+struct Script;
+}
+
 namespace pastcone::cli {
 
 class Program {
@@ -35,11 +39,17 @@ class Program {
   /// argument that is no option, or after `--`, goes to `into` as it is.
   void take_command(const CLI::App& command, std::vector<std::string>& into);
 
+  /// Makes a subcommand take -ex, -x and --batch, as `debug` does; they are not options of CLI11, which would
+  /// lose their order.
+  void take_script(const CLI::App& command, shell::Script& into);
+
   int run(int argc, const char* const* argv);
 
  private:
   /// The arguments without such a command line.
   std::vector<const char*> split_command(int argc, const char* const* argv);
+  /// The arguments without those.
+  Result<std::vector<std::string>> split_script(const std::vector<const char*>& arguments) const;
   int parse(int argc, const char* const* argv);
   bool has_command(std::string_view name) const;
   int unknown(const std::string& name) const;
@@ -47,11 +57,13 @@ class Program {
   CLI::App app_;
   std::map<const CLI::App*, std::function<Result<int>()>> commands_;
   std::map<const CLI::App*, std::vector<std::string>*> takers_;
+  std::map<const CLI::App*, shell::Script*> scripts_;
 };
 
 // One each in its own file.
 void add_cone(Program& program);
 void add_cut(Program& program);
+void add_debug(Program& program);
 void add_demo(Program& program);
 void add_doctor(Program& program);
 void add_events(Program& program);

@@ -6,8 +6,8 @@
 #include <ctime>
 #include <filesystem>
 
+#include "pastcone/base/suggest.h"
 #include "pastcone/cli/print_error.h"
-#include "pastcone/cli/suggest.h"
 #include "pastcone/trace/file_names.h"
 #include "pastcone/trace/json.h"
 #include "pastcone/trace/live.h"

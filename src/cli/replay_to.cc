@@ -9,8 +9,8 @@
 #include "pastcone/cli/graph_facts.h"
 #include "pastcone/cli/graph_text.h"
 #include "pastcone/cli/print_error.h"
+#include "pastcone/debug/horizons.h"
 #include "pastcone/graph/open_graph.h"
-#include "pastcone/graph/steps.h"
 #include "pastcone/replay/director.h"
 #include "pastcone/trace/processes.h"
 
@@ -30,33 +30,6 @@ void print_standing(const std::vector<replay::Standing>& all) {
     std::string now = where.ended ? "" : fmt::format("  (now thread {})", where.thread);
     fmt::print("{}{}\n", place_text({where.last, where.entered, where.ended, where.point}), now);
   }
-}
-
-replay::Horizons horizons_of(const Recording& recording, const Graph& graph, const causal::Cut& cut) {
-  replay::Horizons horizons;
-  for (uint32_t index = 0; index < graph.real_threads; ++index) {
-    Node last{index, cut[index]};
-    // In parallel mode a thread may do something on its way out that others wait for.
-    bool to_its_end = recording.manifest().parallel && cut[index] == graph.threads[index].events;
-    horizons[graph.thread_id(index)] =
-        to_its_end ? replay::kNoHorizon
-                   : replay::Horizon{graph::plain_step(graph, last), graph::point_at(graph, last)};
-  }
-  return horizons;
-}
-
-causal::Cut steps_of(const Graph& graph, const std::vector<replay::Standing>& all) {
-  causal::Cut steps(graph.real_threads);
-  for (const replay::Standing& where : all) {
-    auto thread = graph.find(where.last.thread());
-    if (!thread) continue;
-    uint32_t last = graph.threads[*thread].events;
-    auto plain =
-        static_cast<uint32_t>(std::min<uint64_t>(where.steps, graph::plain_step(graph, {*thread, last})));
-    steps[*thread] =
-        where.steps == UINT64_MAX ? last : graph::find_step(graph, *thread, plain, where.points).event;
-  }
-  return steps;
 }
 
 /// In parallel mode a thread that has stopped may have something that has no order in the recording.
@@ -91,13 +64,13 @@ Result<int> replay_to(const Recording& recording, const ReplayTo& options) {
   causal::Demand demand(graph, targets, Order::kEnforced);
   if (options.demand) {
     demand.advance(causal::Cut(graph.real_threads));
-    how.horizons = horizons_of(recording, graph, demand.horizons());
+    how.horizons = debug::horizons_of(recording, graph, demand.horizons());
     how.further = [&](const std::vector<replay::Standing>& all) -> replay::Horizons {
-      if (!demand.advance(steps_of(graph, all))) return {};
-      return horizons_of(recording, graph, demand.horizons());
+      if (!demand.advance(debug::steps_of(graph, all))) return {};
+      return debug::horizons_of(recording, graph, demand.horizons());
     };
   } else {
-    how.horizons = horizons_of(recording, graph, there.cut);
+    how.horizons = debug::horizons_of(recording, graph, there.cut);
   }
   how.on_remark = [](const std::string& remark) { print_error(remark); };
   auto show = [&](const std::vector<replay::Standing>& all) {

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "pastcone/cli/kind_filter.h"
-#include "pastcone/cli/suggest.h"
 
 namespace pastcone::cli {
 namespace {
@@ -35,23 +34,6 @@ TEST(Table, LinesUpAndIsCut) {
   table.add({"└ é", "1000", "long text"});
   EXPECT_EQ(table.text(), "NAME     N  REST\n└ é   1000  long text\n");
   EXPECT_EQ(table.text(16), "NAME     N  REST\n└ é   1000  long\n");
-}
-
-TEST(Suggest, Distances) {
-  EXPECT_EQ(edit_distance("", "abc"), 3u);
-  EXPECT_EQ(edit_distance("abc", "abc"), 0u);
-  EXPECT_EQ(edit_distance("recrod", "record"), 1u);
-  EXPECT_EQ(edit_distance("kitten", "sitting"), 3u);
-}
-
-TEST(Suggest, OnlyWhatIsNear) {
-  std::vector<std::string> commands = {"ls", "info", "ps", "events", "doctor", "version", "record", "replay"};
-  EXPECT_EQ(suggest("recrod", commands), "record");
-  EXPECT_EQ(suggest("lss", commands), "ls");
-  EXPECT_EQ(suggest("ev", commands), "events");
-  EXPECT_EQ(suggest("relpay", commands), "replay");
-  EXPECT_EQ(suggest("frobnicate", commands), "");
-  EXPECT_EQ(suggest(std::string(100'000, 'x'), commands), "");
 }
 
 TEST(KindFilter, CallsOpsAndGroups) {

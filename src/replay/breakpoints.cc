@@ -8,6 +8,7 @@
 #include "pastcone/patch/decoder.h"
 #include "pastcone/patch/thread_abi.h"
 #include "pastcone/record/shared_stage.h"
+#include "pastcone/replay/tracer.h"
 
 namespace pastcone::replay {
 namespace {
@@ -19,6 +20,7 @@ using stage::BreakpointState;
 
 constexpr uint64_t kJumpSize = 5;
 constexpr size_t kMiddle = sizeof(Breakpoint::code) / 2;
+constexpr uint64_t kLongestGroup = 32;  // more than a jump may displace
 constexpr int kStarts = 16;          // from how many places the code in front is decoded
 constexpr uint8_t kNumbers[16] = {0, 3, 1, 2, 6, 7, 5, 4, 8, 9, 10, 11, 12, 13, 14, 15};  // as instructions count
 constexpr uint8_t kRax = 0, kRcx = 1;
@@ -222,9 +224,14 @@ bool answer(Breakpoint& breakpoint) {
 
 }  // namespace
 
-void serve_breakpoint(Breakpoint& breakpoint) {
+void serve_breakpoint(Breakpoint& breakpoint, Tracer* tracer) {
   if (record::load(breakpoint.state) != static_cast<uint32_t>(BreakpointState::kWanted)) return;
-  if (!answer(breakpoint)) breakpoint.displaced = 0;
+  auto thread = static_cast<pid_t>(breakpoint.lock);
+  uint64_t end = breakpoint.rip + kLongestGroup;
+  if ((tracer != nullptr && tracer->has_break(thread, breakpoint.rip, end)) || !answer(breakpoint))
+    breakpoint.displaced = 0;
+  else if (tracer != nullptr)
+    tracer->note_jump(thread, breakpoint.rip, breakpoint.stub);
   record::bump_and_wake(breakpoint.state);  // kReady
 }
 

@@ -6,7 +6,9 @@
 
 namespace pastcone::replay {
 
-/// Answers the request in `breakpoint`, if there is one.
-void serve_breakpoint(stage::Breakpoint& breakpoint);
+class Tracer;
+
+/// Answers the request in `breakpoint`, if there is one. Where `tracer` has a breakpoint there is no room.
+void serve_breakpoint(stage::Breakpoint& breakpoint, Tracer* tracer = nullptr);
 
 }  // namespace pastcone::replay

@@ -1,9 +1,4 @@
-// `pastcone replay`: starts the processes of a recording again, without the world around them, and watches.
-// They replay themselves (src/runtime): each reads its streams from the feed, and waits in the stage for what
-// others have to do first. The director shows their output, sees when nobody can go on, and tells what went
-// another way than recorded.
-//
-// One replay per process at a time, from its main thread: it takes over signals and children.
+// `pastcone replay`: a replay up to some horizons or to the end (live.h), and what became of it.
 #pragma once
 
 #include <sys/types.h>
@@ -54,6 +49,9 @@ struct ReplayOptions {
   bool hold = false;  ///< they stay there until a signal comes, and look like their programs to debuggers
   std::function<void(const std::string&)> on_remark = {};             ///< told why one of them does not
   std::function<void(const std::vector<Standing>&)> on_arrival = {};  ///< called when all stand
+  /// Asked now and then whether to stop; without, signals say so.
+  std::function<bool()> interrupted = {};
+  std::vector<bool>* output_once = nullptr;  ///< which writes of output were shown, in earlier replays too
 };
 
 /// The first thing a process did otherwise than recorded.

@@ -24,18 +24,6 @@ bool is_program(const Mapping& mapping) {
   return mapping.start < kRuntimeBegin || mapping.start >= kRuntimeEnd;
 }
 
-/// By which name the user knows the files that replay maps: copies in the recording, and patched ones.
-std::map<Path, Path> originals(const Recording& recording, const stage::View& stage) {
-  std::map<Path, Path> result;
-  Path patched = stage.header().patch_directory;
-  for (const auto& [id, entry] : recording.files().entries()) {
-    const stage::FileSlot& slot = stage.file(id);
-    result[slot.path] = entry.path;
-    if (slot.patched != 0) result[patched / record::to_hex(slot.patched)] = entry.path;
-  }
-  return result;
-}
-
 std::string where(const Recording& recording, const stage::View& stage, const stage::ProcessSlot& process,
                   pid_t tid, const std::vector<Mapping>& mappings) {
   symbols::Registers registers;
@@ -55,6 +43,17 @@ std::string where(const Recording& recording, const stage::View& stage, const st
 }
 
 }  // namespace
+
+std::map<Path, Path> originals(const Recording& recording, const stage::View& stage) {
+  std::map<Path, Path> result;
+  Path patched = stage.header().patch_directory;
+  for (const auto& [id, entry] : recording.files().entries()) {
+    const stage::FileSlot& slot = stage.file(id);
+    result[slot.path] = entry.path;
+    if (slot.patched != 0) result[patched / record::to_hex(slot.patched)] = entry.path;
+  }
+  return result;
+}
 
 Examination examine(const Recording& recording, const stage::View& stage, const stage::ProcessSlot& process,
                     pid_t tid) {

@@ -2,6 +2,7 @@
 // what may be the reason.
 #pragma once
 
+#include <map>
 #include <string>
 
 #include "pastcone/replay/likely_reason.h"
@@ -18,6 +19,9 @@ struct Examination {
 /// `process` is the slot with its report; it waits in thread `tid`.
 Examination examine(const Recording& recording, const stage::View& stage, const stage::ProcessSlot& process,
                     pid_t tid);
+
+/// By which name the user knows the files that replay maps: copies in the recording, and patched ones.
+std::map<Path, Path> originals(const Recording& recording, const stage::View& stage);
 
 /// The file that thread `tid` has mapped at this address, by the name that the user knows; empty: none.
 Path file_at(const Recording& recording, const stage::View& stage, pid_t tid, uint64_t address);

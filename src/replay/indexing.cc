@@ -129,6 +129,7 @@ struct Index {
 
 struct Wanted {
   bool uses = true, places = false;
+  std::function<bool()> interrupted = {};
 };
 
 Result<Index> index(const Recording& recording, Wanted wanted) {
@@ -136,7 +137,8 @@ Result<Index> index(const Recording& recording, Wanted wanted) {
   ReplayOutcome outcome = TRY(replay(recording, {.show_output = false,
                                                  .index_directory = directory.path().native(),
                                                  .note_uses = wanted.uses,
-                                                 .note_places = wanted.places}));
+                                                 .note_places = wanted.places,
+                                                 .interrupted = wanted.interrupted}));
   if (outcome.interrupted) return fail("interrupted");
   Index found;
   if (wanted.uses) found.threads = TRY(read_entries(directory.path()));
@@ -189,9 +191,11 @@ Result<IndexedPlaces> index_places(const Recording& recording) {
   return IndexedPlaces{std::move(places), std::move(divergence)};
 }
 
-Result<IndexedFacts> index_facts(const Recording& recording, bool with_places) {
+Result<IndexedFacts> index_facts(const Recording& recording, bool with_places,
+                                 std::function<bool()> interrupted) {
   bool wanted = with_places && !known_places(recording);
-  auto [threads, places, divergence] = TRY(index(recording, {.uses = true, .places = wanted}));
+  auto [threads, places, divergence] = TRY(
+      index(recording, {.uses = true, .places = wanted, .interrupted = std::move(interrupted)}));
   IndexedFacts found{{}, merge_entries(threads), divergence};
   if (divergence.empty()) {
     std::vector<ObjectHistory> listed = found.objects;

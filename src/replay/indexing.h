@@ -3,6 +3,7 @@
 // old. A recording that cannot be written to is replayed each time.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -29,8 +30,10 @@ struct IndexedFacts {
   std::vector<ObjectHistory> objects;  ///< also those that users do not see
   std::string divergence;
 };
-/// `with_places`: where.idx is made as well, if it is not there, by the same replay.
-Result<IndexedFacts> index_facts(const Recording& recording, bool with_places = false);
+/// `with_places`: where.idx is made as well, if it is not there, by the same replay. `interrupted`: asked now and
+/// then whether to stop, by one who has other children too.
+Result<IndexedFacts> index_facts(const Recording& recording, bool with_places = false,
+                                 std::function<bool()> interrupted = {});
 
 /// Where in the program events are; Places says what that is called.
 struct IndexedPlaces {

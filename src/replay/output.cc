@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <utility>
 
 #include "pastcone/record/shared_stage.h"
 
@@ -15,16 +16,33 @@ constexpr size_t kFlushAt = 1 << 16;
 
 }  // namespace
 
-OutputPrinter::OutputPrinter(const stage::View& stage, std::vector<uint64_t> orders, int file, bool shown)
-    : stage_(stage), orders_(std::move(orders)), file_(file) {
+OutputPrinter::OutputPrinter(const stage::View& stage, std::vector<uint64_t> orders, int file, bool shown,
+                             std::vector<bool>* once)
+    : stage_(stage), orders_(std::move(orders)), file_(file), once_(once) {
   if (!shown) orders_.clear();
+  if (once_ != nullptr) once_->resize(orders_.size());
 }
 
 bool OutputPrinter::advance() {
+  if (once_ != nullptr) return advance_in_any_order();
   for (; next_ < orders_.size() && orders_[next_] < stage::kOutputSlots; ++next_) {
     const stage::OutputSlot& slot = stage_.output(orders_[next_]);
     uint32_t state = record::load(slot.fd_and_done);
     if ((state & kDone) == 0) break;
+    if (!append(static_cast<int>(state & 0xff), slot.position, slot.length)) return false;
+  }
+  return write_out();
+}
+
+bool OutputPrinter::advance_in_any_order() {
+  uint64_t done = record::load(stage_.header().output_done);
+  if (std::exchange(done_, done) == done) return true;
+  while (next_ < orders_.size() && (*once_)[next_]) ++next_;
+  for (size_t i = next_; i < orders_.size() && orders_[i] < stage::kOutputSlots; ++i) {
+    const stage::OutputSlot& slot = stage_.output(orders_[i]);
+    uint32_t state = record::load(slot.fd_and_done);
+    if ((*once_)[i] || (state & kDone) == 0) continue;
+    (*once_)[i] = true;
     if (!append(static_cast<int>(state & 0xff), slot.position, slot.length)) return false;
   }
   return write_out();

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "pastcone/base/files.h"
+#include "pastcone/replay/alarm.h"
 
 namespace pastcone::replay {
 namespace {
@@ -66,15 +67,25 @@ bool Session::kill_all() const {
   return !left.empty();
 }
 
-bool Session::reap() {
-  for (;;) {
-    int status = 0;
-    pid_t child = waitpid(-1, &status, WNOHANG);
-    if (child < 0 && errno == EINTR) continue;
-    if (child < 0) return true;
-    if (child == 0) return false;
-    statuses_[child] = status;
+Session::Got Session::collect(int options) {
+  int status = 0;
+  pid_t child = waitpid(-1, &status, options | (on_status ? __WALL : 0));
+  if (child < 0) return errno == EINTR ? Got::kNothing : Got::kNobodyLeft;
+  if (child == 0) return Got::kNothing;
+  if (!WIFSTOPPED(status)) statuses_[child] = status;
+  return on_status && on_status(child, status) ? Got::kEnough : Got::kSomething;
+}
+
+bool Session::reap(std::chrono::nanoseconds patience) {
+  Got got = Got::kSomething;
+  while (got == Got::kSomething) got = collect(WNOHANG);
+  if (got == Got::kNothing && patience.count() > 0) {
+    auto end = std::chrono::steady_clock::now() + patience;
+    Alarm alarm(patience);
+    while ((got == Got::kSomething || got == Got::kNothing) && std::chrono::steady_clock::now() < end)
+      got = collect(0);
   }
+  return got == Got::kNobodyLeft;
 }
 
 std::optional<int> Session::status(pid_t process) const {

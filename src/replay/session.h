@@ -4,6 +4,8 @@
 
 #include <sys/types.h>
 
+#include <chrono>
+#include <functional>
 #include <map>
 #include <optional>
 #include <vector>
@@ -23,14 +25,21 @@ class Session {
   /// Ends all of them. False: there were none.
   bool kill_all() const;
 
-  /// Collects the children that have ended. True if none is left.
-  bool reap();
+  /// Collects the children that have ended. True if none is left. With patience it waits that long for more,
+  /// and collects these too, unless on_status has enough.
+  bool reap(std::chrono::nanoseconds patience = {});
+  /// Told of all that waitpid tells, stops of traced threads too. True: the caller of reap has to know at
+  /// once.
+  std::function<bool(pid_t, int)> on_status;
   /// An end that somebody else was told of.
   void note(pid_t process, int status) { statuses_[process] = status; }
   /// How an ended process ended, as from waitpid.
   std::optional<int> status(pid_t process) const;
 
  private:
+  enum class Got { kNothing, kSomething, kEnough, kNobodyLeft };
+  Got collect(int options);
+
   pid_t leader_;
   std::map<pid_t, int> statuses_;
 };

@@ -4,7 +4,8 @@
 
 namespace pastcone::replay {
 
-SignalWatch::SignalWatch(const record::SharedStage& stage) {
+SignalWatch::SignalWatch(const record::SharedStage& stage, bool interrupts)
+    : taken_(interrupts ? std::size(kTaken) : 1) {
   current_ = &stage;
   interrupted_ = false;
   struct sigaction action {};
@@ -15,14 +16,14 @@ SignalWatch::SignalWatch(const record::SharedStage& stage) {
     errno = saved;
   };
   sigemptyset(&action.sa_mask);
-  for (size_t i = 0; i < std::size(kTaken); ++i) sigaction(kTaken[i], &action, &before_[i]);
+  for (size_t i = 0; i < taken_; ++i) sigaction(kTaken[i], &action, &before_[i]);
   action.sa_handler = SIG_IGN;
   sigaction(SIGPIPE, &action, &before_pipe_);
   pthread_sigmask(SIG_SETMASK, nullptr, &mask_);
 }
 
 SignalWatch::~SignalWatch() {
-  for (size_t i = 0; i < std::size(kTaken); ++i) sigaction(kTaken[i], &before_[i], nullptr);
+  for (size_t i = 0; i < taken_; ++i) sigaction(kTaken[i], &before_[i], nullptr);
   sigaction(SIGPIPE, &before_pipe_, nullptr);
   current_ = nullptr;
 }

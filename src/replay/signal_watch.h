@@ -1,4 +1,5 @@
-// Signals while a director is at work: they set a flag and wake it. SIGCHLD only wakes; SIGPIPE is ignored.
+// Signals while a replay is directed: they set a flag and wake the director. SIGCHLD only wakes; SIGPIPE is
+// ignored.
 #pragma once
 
 #include <atomic>
@@ -11,7 +12,8 @@ namespace pastcone::replay {
 
 class SignalWatch {
  public:
-  explicit SignalWatch(const record::SharedStage& stage);
+  /// `interrupts`: false: those that end programs are somebody else's affair.
+  SignalWatch(const record::SharedStage& stage, bool interrupts);
   ~SignalWatch();
   SignalWatch(const SignalWatch&) = delete;
   SignalWatch& operator=(const SignalWatch&) = delete;
@@ -20,9 +22,10 @@ class SignalWatch {
   const sigset_t& mask() const { return mask_; }  ///< as it was before
 
  private:
-  static constexpr int kTaken[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGCHLD};
+  static constexpr int kTaken[] = {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT};
   static inline std::atomic<const record::SharedStage*> current_ = nullptr;
   static inline std::atomic<bool> interrupted_ = false;
+  size_t taken_;
   struct sigaction before_[std::size(kTaken)], before_pipe_;
   sigset_t mask_;
 };

@@ -158,6 +158,12 @@ bool Watch::may_be_stuck() const {
   return waiting > 0 && waiting >= load(header.live_threads);
 }
 
+bool Watch::stands_traced(const ThreadSlot& thread) const {
+  if (tracer_ == nullptr) return false;
+  const stage::ProcessSlot& process = stage_.process(thread.process);
+  return tracer_->stands(static_cast<pid_t>(load(stage_.thread(process.first_thread).tid)));
+}
+
 bool Watch::everybody_sleeps(const Session& session) {
   std::set<pid_t> known;
   bool somebody_waits = false;
@@ -174,6 +180,13 @@ bool Watch::everybody_sleeps(const Session& session) {
     }
     known.insert(tid);
     std::optional<char> doing = Session::thread_state(tid);
+    if (stands_traced(thread)) {
+      somebody_waits = true;
+      continue;
+    }
+    // Held, the processes stay where their recordings were cut off.
+    bool stays = state == ThreadState::kAtEnd && (stage_.header().flags & stage::kFlagAsPrograms) != 0;
+    if (stays && doing == 'S') somebody_waits = true;
     if (state == ThreadState::kEnded && (doing == 'R' || doing == 'D')) return false;  // somebody may join it
     if (state != ThreadState::kRunning && state != ThreadState::kWaiting) continue;
     if (!doing && state_of(thread) == state) {

@@ -8,15 +8,17 @@
 
 #include "pastcone/replay/director.h"
 #include "pastcone/replay/session.h"
+#include "pastcone/replay/tracer.h"
 #include "pastcone/stage/layout.h"
 
 namespace pastcone::replay {
 
 class Watch {
  public:
-  /// `threads`: slots of the thread table that are in use.
-  Watch(const stage::View& stage, uint32_t processes, uint32_t threads)
-      : stage_(stage), processes_(processes), threads_(threads) {}
+  /// `threads`: slots of the thread table that are in use. Who stands in the tracer, if there is one, does not
+  /// go on by himself.
+  Watch(const stage::View& stage, uint32_t processes, uint32_t threads, const Tracer* tracer = nullptr)
+      : stage_(stage), processes_(processes), threads_(threads), tracer_(tracer) {}
 
   /// Whether all threads seem to wait; cheap, and wrong at times in either direction.
   bool may_be_stuck() const;
@@ -48,10 +50,12 @@ class Watch {
  private:
   bool everybody_sleeps(const Session& session);
   bool computes(uint32_t index) const;
+  bool stands_traced(const stage::ThreadSlot& thread) const;
   const stage::ThreadSlot& slot(uint32_t index) const { return stage_.thread(index); }
 
   stage::View stage_;
   uint32_t processes_, threads_;
+  const Tracer* tracer_;
   std::set<uint32_t> dead_;  ///< slots whose thread died while it was running
 };
 

@@ -151,6 +151,7 @@ using stage::Cause;
 const char* op_name(Op op);
 [[noreturn]] void diverge_at(Thread& t, Op recorded, const char* now);
 /// The thread's log is used up: it ends here, as in the recording.
-[[noreturn]] void end_of_log(Thread& t);
+/// `lock`: what it was about to take, in parallel mode.
+[[noreturn]] void end_of_log(Thread& t, u64 lock = 0);
 
 }  // namespace pastcone::runtime

@@ -143,7 +143,8 @@ void end_replayed_process(Thread& t) {
     u32 state;
     do {
       state = load(slot.state);
-    } while ((state == (u32)stage::ThreadState::kRunning || state == (u32)stage::ThreadState::kWaiting) &&
+    } while ((state == (u32)stage::ThreadState::kRunning || state == (u32)stage::ThreadState::kWaiting ||
+              state == (u32)stage::ThreadState::kAtEnd) &&
              !swap_if(slot.state, state, (u32)stage::ThreadState::kEnded));
     leave_core(slot);
     if (state != (u32)stage::ThreadState::kRunning && state != (u32)stage::ThreadState::kWaiting) continue;
@@ -156,8 +157,10 @@ void end_replayed_process(Thread& t) {
   end_process();
 }
 
-void end_of_log(Thread& t) {
+void end_of_log(Thread& t, u64 lock) {
   auto& slot = slot_of(t);
+  slot.wait_kind = (u32)(lock ? stage::WaitKind::kOrder : stage::WaitKind::kNone);
+  slot.wait_for = lock;
   if (t.process->parallel) release_robust_mutexes(t);
   leave_core(slot);
   store(slot.state, (u32)stage::ThreadState::kAtEnd);
@@ -165,11 +168,12 @@ void end_of_log(Thread& t) {
   auto& header = g.stage.header();
   add(header.live_threads, -1);
   tell_end();
-  // The other threads may have more to do; the last one ends the process.
+  // The other threads may have more to do; the last one ends the process, unless somebody wants to look at it.
   if (add(t.process->threads, -1) == 1) {
     note_all_dropped(t);
     store(g.stage.process(t.process->number).state, (u32)stage::ProcessState::kEnded);
-    end_process();
+    if (!(header.flags & stage::kFlagAsPrograms)) end_process();
+    tell_end();
   }
   for (;;) sys(__NR_pause);
 }

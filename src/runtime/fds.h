@@ -2,6 +2,7 @@
 // descriptors. In replay it is all there is; no descriptor of the program exists.
 #pragma once
 
+#include "pastcone/stage/layout.h"
 #include "sys.h"
 
 namespace pastcone::runtime {
@@ -35,6 +36,10 @@ inline bool has_end(const Fd& fd) {
   return fd.kind == FdKind::kConnection || fd.kind == FdKind::kFifo || fd.kind == FdKind::kSequence ||
          fd.kind == FdKind::kDatagram;
 }
+
+static_assert(sizeof(Fd) == sizeof(stage::Descriptor) && (u8)FdKind::kConnection == stage::kDescriptorConnection &&
+              (u8)FdKind::kFifo == stage::kDescriptorFifo && (u8)FdKind::kSequence == stage::kDescriptorSequence &&
+              (u8)FdKind::kDatagram == stage::kDescriptorDatagram);
 
 struct FdTable {
   Fd* of;

@@ -22,10 +22,19 @@ void wait_at_horizon(Thread& t, u64 step) {
   end_wait();
 }
 
+/// For debuggers.
+void show_fds(Thread& t) {
+  auto& slot = g.stage.process(t.process->number);
+  store(slot.descriptors, (u64)t.process->fds.of);
+  store(slot.descriptor_count, u64{t.process->fds.size});
+}
+
 /// `hands_over`: what comes next in the log if others have the turn now.
 void park(Thread& t, u64 step, Op hands_over) {
   t.step = step;
-  if (!has_horizon() || may_go_on(t, step)) return;
+  if (!has_horizon()) return;
+  show_fds(t);
+  if (may_go_on(t, step)) return;
   if (t.process->parallel || t.log.at_end() || t.log.peek() == hands_over) give_back_turn(t);
   wait_at_horizon(t, step);
 }
@@ -56,7 +65,8 @@ void pass_point(Thread& t) {
   ++points_of(t);
   if (!has_horizon() || may_go_on(t, t.step)) return;
   bool event_is_done = t.step % 2 == 0;
-  if (event_is_done) give_back_turn(t);  // it may still be in the call: who ends gives back memory there
+  // It may still be in the call: who ends gives back memory there. In serial mode nobody who is to come further needs the turn.
+  if (event_is_done && t.process->parallel) give_back_turn(t);
   wait_at_horizon(t, t.step);
 }
 

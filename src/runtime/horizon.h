@@ -15,8 +15,8 @@ bool may_go_on(Thread& t, u64 step);
 void park_on_entering(Thread& t);
 void park_on_leaving(Thread& t);
 
-/// Replay in parallel mode: points are where a thread has just taken something that others may have had, or given it back, in the
-/// order in which it does so. They lie behind the step that the thread has come to last.
+/// Replay: points are where a thread has just taken something that others may have had, or given it back, in the order in which it
+/// does so; in serial mode only objects that the program names. They lie behind the step that the thread has come to last.
 inline u64& points_of(Thread& t) { return slot_of(t).points; }
 void pass_point(Thread& t);
 

@@ -186,7 +186,7 @@ Due next_operation_unsignalled(Thread& t, u64 address) {
   if (*t.operations != t.next_entry) return {true, EntryKind::kAcquired, 0, false, 0};
   if (is_last_operation(t)) {
     if (slot_of(t).complete) diverge_additional(t, address);
-    end_of_log(t);
+    end_of_log(t, address);
   }
   Due due{false, t.entry_kind, 0, false, 0};
   t.last_entry = t.next_entry;

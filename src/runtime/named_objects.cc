@@ -215,9 +215,13 @@ void count_access(Thread& t, Object& o, bool write) {
   if (is_indexed()) index_access(t, o.address(), o.shared(), o.state.version, o.writes, write, o.name);
   ++o.state.version;
   o.writes += write;
-  if (!write) return add_reader(t, o);
-  o.writer = t.me;
-  o.depth = 0;
+  if (write) {
+    o.writer = t.me;
+    o.depth = 0;
+  } else {
+    add_reader(t, o);
+  }
+  if (g.replay) pass_point(t);
 }
 
 template <bool kWrite>
@@ -251,8 +255,7 @@ void end(pastcone_object* object) {
   if (kWrite ? load(o.writer) == t.me : reads_of(o, t.me) < 2) index_release(t, stage::ObjectKind::kNamed, o.address(), o.shared());
   if (!kWrite) remove_reader(t, o);
   else if (load(o.writer) == t.me) __atomic_exchange_n(&o.writer, 0u, __ATOMIC_SEQ_CST);
-  if (!t.process->parallel) return;
-  say(o);
+  if (t.process->parallel) say(o);
   if (g.replay) pass_point(t);
 }
 

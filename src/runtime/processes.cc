@@ -123,11 +123,13 @@ void first_turn(Thread& t) {
 void thread_main(void* argument) {
   auto& t = *(Thread*)argument;
   enter_thread(&t);
+  t.frame = &t.start_frame;
   begin_life(t, format::kStartThread);
   if (t.process->parallel) begin_thread_heap(t);
   first_turn(t);
   set_tid_word(t.child_set_tid, t.tid);
   prepare_async(t, t.start_frame);
+  t.frame = nullptr;
   runtime_leave(&t.start_frame);
 }
 
@@ -232,6 +234,7 @@ long fork_process(Call& c, const Request& r, Created created) {
     return result;
   }
   become_child(t, created);
+  t.frame = &c.frame;
   begin_life(t, format::kStartProcess);
   first_turn(t);
   t.clear_tid = r.flags & kChildClearTid ? r.child_tid : 0;
@@ -242,15 +245,18 @@ long fork_process(Call& c, const Request& r, Created created) {
   // The child has its own log now: nothing more of this call belongs to it. A signal may have come while it waited for its turn.
   deliver_signals(t, c.frame);
   prepare_async(t, c.frame);
+  t.frame = nullptr;
   runtime_leave(&c.frame);
 }
 
 void shared_memory_main(void* argument) {
   auto& t = *(Thread*)argument;
   enter_thread(&t);
+  t.frame = &t.start_frame;
   begin_life(t, (u8)(format::kStartProcess | (t.process->vforked ? format::kStartVfork : 0)));
   first_turn(t);
   prepare_async(t, t.start_frame);
+  t.frame = nullptr;
   runtime_leave(&t.start_frame);
 }
 

@@ -112,10 +112,10 @@ struct Thread {
   bool has_entry;         ///< there is one
   bool read_entry;        ///< there was one
   bool has_versions;      ///< both modes: some of the following are known
+  Frame* frame;           ///< the program's registers, while the runtime has the thread; else none
   alignas(sizeof(VersionSeen)) VersionSeen versions[kCachedVersions];  ///< in parallel mode; see objects.h
   u32 number;             ///< p3.2 is 2
   Process* process;
-  Frame* frame;           ///< the program's registers, while the runtime has the thread; else none
   u32 slot;
   u64 clear_tid;          ///< CLONE_CHILD_CLEARTID, done by us
   u64 robust_list;
@@ -190,8 +190,9 @@ static_assert(offsetof(Thread, next_entry) == THREAD_NEXT_ENTRY);
 static_assert(offsetof(Thread, entry_at) == THREAD_ENTRY_AT && offsetof(Thread, entry_after) == THREAD_ENTRY_AFTER);
 static_assert(offsetof(Thread, entries_end) == THREAD_ENTRIES_END && offsetof(Thread, entry_delta) == THREAD_ENTRY_DELTA);
 static_assert(offsetof(Thread, entry_short) == THREAD_ENTRY_SHORT);
-static_assert(offsetof(Thread, often) == THREAD_OFTEN);
+static_assert(offsetof(Thread, often) == THREAD_OFTEN && offsetof(Thread, frame) == THREAD_FRAME);
 static_assert(offsetof(Thread, counts) == THREAD_COUNTS && offsetof(Thread, operations) == THREAD_OPERATIONS);
+static_assert(offsetof(Thread, process) == THREAD_PROCESS && offsetof(Process, fds) == PROCESS_FDS);
 static_assert(sizeof(Thread) < kSlotSize - kSlotThread);
 
 inline Thread& current() {

@@ -211,6 +211,13 @@ struct Header {
   ObjectBucket object_buckets[kObjectFutexes];
 };
 
+/// A descriptor of the program, as debuggers see it: src/runtime/fds.h.
+struct Descriptor {
+  uint8_t kind, end, cloexec, flags;
+  uint32_t object;  ///< of those below: the connection
+};
+inline constexpr uint8_t kDescriptorConnection = 3, kDescriptorFifo = 6, kDescriptorSequence = 7, kDescriptorDatagram = 8;
+
 /// A recorded process; index = process number.
 struct ProcessSlot {
   uint32_t pid;
@@ -231,6 +238,7 @@ struct ProcessSlot {
   char report[320];        ///< record: what to say about it; replay: the first divergence, as text
   uint64_t registers[17];  ///< replay: the program's then, as DWARF numbers them: rax rdx rcx rbx rsi rdi rbp rsp r8 … r15
                            ///< rip; rip lies inside the instruction that it executed. All 0: not known
+  uint64_t descriptors, descriptor_count;  ///< replay with horizons: where in its memory its Descriptors are
 };
 
 /// Of ProcessSlot::report. In replay the process waits until the director has looked at it.
@@ -265,7 +273,7 @@ struct ThreadSlot {
   uint64_t wait_for, wait_position;
   uint64_t event;      ///< the event it is at: the first that has not happened yet
   uint64_t horizon;    ///< how far it may go, in steps: 2e is on leaving event e, 2e + 1 on entering the next;
-  uint64_t horizon_point;  ///< in parallel mode beyond that step, up to where it has passed so many points of locks
+  uint64_t horizon_point;  ///< beyond that step, up to where it has passed so many points of locks
   uint64_t points;     ///< that it has passed: each time it takes something or gives it back
   uint32_t horizon_futex, pad;
   uint32_t tid;        ///< of the replayed thread

@@ -53,6 +53,8 @@ struct Symbols::State {
   std::vector<uint64_t>* found = nullptr;
   size_t limit = 0;
   bool first = false;
+  const std::function<bool(uint64_t)>* inside = nullptr;
+  std::optional<Registers> outside;
   bool again = false;  ///< the next frame is in a trampoline: `from` has its registers
 
   void add(const Mapping& mapping);
@@ -101,18 +103,29 @@ uint64_t Symbols::State::leave_trampoline(uint64_t address) const {
   return address;
 }
 
+/// All but rip.
+static Registers registers_of(Dwfl_Frame* frame) {
+  Registers registers;
+  for (unsigned i = 0; i < Registers::kRip; ++i) {
+    Dwarf_Word value = 0;
+    if (dwfl_frame_reg(frame, i, &value) == 0) registers.values[i] = value;
+  }
+  return registers;
+}
+
 bool Symbols::State::take_frame(Dwfl_Frame* frame) {
   Dwarf_Addr pc = 0;
   bool exact = false;  // not a return address
   if (!dwfl_frame_pc(frame, &pc, &exact)) return false;
+  if (inside != nullptr) {
+    if ((*inside)(pc)) return true;
+    outside = registers_of(frame);
+    outside->values[Registers::kRip] = pc;
+    return false;
+  }
   if (!first && leave_trampoline(pc) != pc) {
-    Registers registers;
-    for (unsigned i = 0; i < Registers::kRip; ++i) {
-      Dwarf_Word value = 0;
-      if (dwfl_frame_reg(frame, i, &value) == 0) registers.values[i] = value;
-    }
-    registers.values[Registers::kRip] = leave_trampoline(pc);
-    from = registers;
+    from = registers_of(frame);
+    from.values[Registers::kRip] = leave_trampoline(pc);
     again = true;
     return false;
   }
@@ -174,6 +187,23 @@ std::vector<Location> Symbols::locate_all(uint64_t address) const {
 Location Symbols::locate(uint64_t address) const {
   std::vector<Location> all = locate_all(address);
   return all.empty() ? Location() : all.front();
+}
+
+std::optional<Registers> Symbols::leave(const Registers& registers, const ReadMemory& read,
+                                        const std::function<bool(uint64_t)>& inside) const {
+  State& state = *state_;
+  state.read = &read;
+  state.from = registers;
+  state.inside = &inside;
+  state.outside.reset();
+  dwfl_getthread_frames(
+      state.dwfl, kThread,
+      [](Dwfl_Frame* frame, void* argument) -> int {
+        return static_cast<State*>(argument)->take_frame(frame) ? DWARF_CB_OK : DWARF_CB_ABORT;
+      },
+      &state);
+  state.inside = nullptr;
+  return state.outside;
 }
 
 std::vector<uint64_t> Symbols::unwind(const Registers& registers, const ReadMemory& read,

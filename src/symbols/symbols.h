@@ -10,6 +10,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "pastcone/base/files.h"
@@ -45,6 +46,10 @@ class Symbols {
   /// An address inside each call instruction that led to `registers`, innermost first; the first is that of
   /// `registers` itself. As far as the unwind tables reach, and at most `limit`.
   std::vector<uint64_t> unwind(const Registers& registers, const ReadMemory& read, size_t limit = 100) const;
+
+  /// The registers of the first caller whose code is not `inside`, as far as they are known; others are 0.
+  std::optional<Registers> leave(const Registers& registers, const ReadMemory& read,
+                                 const std::function<bool(uint64_t pc)>& inside) const;
 
  private:
   struct State;

@@ -1,4 +1,4 @@
-"""The programs of examples/, as `pastcone demo` shows them."""
+"""The programs of examples/; kv is in scenarios/debug_kv.py."""
 import os
 
 

@@ -27,6 +27,14 @@ def test_limit_lines(context):
             context.expect(name in names, f"there is no test {name}, which is named in {item!r}")
 
 
-def test_limit_no_debugger(context):
-    """A command that is not there yet gets one line, which says what there is."""
-    context.expect_one_line("debug", context.run([context.pastcone, "debug"]))
+def test_limit_debugger(context):
+    """Without a recording, without gdb, with a condition over two processes: one line says so."""
+    context.need("gdb")
+    context.expect_one_line("debug without a recording", context.run([context.pastcone, "debug"]))
+    recording = context.path("recording")
+    context.record(recording, ["/bin/sh", "-c", "(:); (:)"])
+    without = context.run([context.pastcone, "debug", recording, "--batch", "-ex", "bt"], env={"PATH": "/nowhere"}, label="without gdb")
+    context.expect(without.status == 1 and without.stderr == b"gdb is not installed; apt install gdb\n", "without gdb", without)
+    both = context.run([context.pastcone, "debug", recording, "--batch", "-ex", "stop if p1: x == p2: x"], label="two processes")
+    context.expect(both.status == 1 and len(both.stderr.splitlines()) == 1 and b"p2" in both.stderr, "two processes", both)
+    context.expect_nobody_left("debug")

@@ -1,9 +1,9 @@
-#include "pastcone/cli/suggest.h"
+#include "pastcone/base/suggest.h"
 
 #include <algorithm>
 #include <utility>
 
-namespace pastcone::cli {
+namespace pastcone {
 
 size_t edit_distance(std::string_view a, std::string_view b) {
   // Rows of the usual table; `before` is the one two up, for swaps.
@@ -37,4 +37,4 @@ std::string suggest(std::string_view typed, const std::vector<std::string>& cand
   return nearest;
 }
 
-}  // namespace pastcone::cli
+}  // namespace pastcone

@@ -1,0 +1,100 @@
+// Commands of `pastcone debug` along messages, and through the places that one has been to.
+#include <algorithm>
+#include <charconv>
+
+#include "pastcone/cli/debug_session.h"
+#include "pastcone/cli/text.h"
+
+namespace pastcone::cli {
+namespace {
+
+/// Empty: 1.
+Result<size_t> count_of(std::string_view text, std::string_view example) {
+  size_t count = 1;
+  const char* end = text.data() + text.size();
+  if (text.empty()) return count;
+  if (auto [rest, error] = std::from_chars(text.data(), end, count); error != std::errc() || rest != end)
+    return fail("'{}' is no number; for example: {}", text, example);
+  return count;
+}
+
+bool is_lost(const debug::State& state) {
+  return std::ranges::any_of(state.trails, [](const auto& entry) {
+    return std::ranges::any_of(entry.second,
+                               [](const debug::Move& move) { return move.kind == debug::Move::Kind::kLost; });
+  });
+}
+
+}  // namespace
+
+void DebugSession::bind_causal(shell::Commands& commands) {
+  commands.bind("follow", [this](std::string_view) { return follow(); });
+  commands.bind("cause", [this](std::string_view text) { return cause(text); });
+  commands.bind("cause on fd", [this](std::string_view text) { return cause_on_fd(text); });
+  commands.bind("back", [this](std::string_view text) { return revisit(text, true); });
+  commands.bind("forward", [this](std::string_view text) { return revisit(text, false); });
+}
+
+uint32_t DebugSession::focus_index() const {
+  auto index = world_.graph.find(focus_);
+  return index ? *index : 0;
+}
+
+/// Says along which message, goes there, and shows the place.
+Status DebugSession::go_along(const debug::Way& way) {
+  TRY_STATUS(engine_->go_to({way.cut, {}}));
+  focus_ = world_.graph.thread_id(way.focus.thread);
+  visit();
+  fmt::print("{}\n", debug::describe(world_.graph, way.message));
+  return show_place(focus_, "");
+}
+
+Status DebugSession::follow() {
+  debug::State here = engine_->here();
+  debug::Way way = TRY(debug::follow(world_.graph, here.cut, focus_index()));
+  if (way.parts > 1) fmt::print("received in {} parts; this is the first\n", way.parts);
+  return go_along(way);
+}
+
+Status DebugSession::go_back_to_cause(const debug::CauseOptions& options) {
+  return go_along(TRY(debug::cause(world_.graph, engine_->here().cut, focus_index(), options)));
+}
+
+Status DebugSession::cause(std::string_view text) {
+  debug::CauseOptions options;
+  options.last = TRY(count_of(text, "cause 2"));
+  options.whole_process = !world_.recording.manifest().parallel;
+  return go_back_to_cause(options);
+}
+
+Status DebugSession::cause_on_fd(std::string_view text) {
+  size_t space = std::min(text.find(' '), text.size());
+  if (text.empty()) return fail("which one? for example: cause on fd 7");
+  debug::CauseOptions options;
+  size_t fd = TRY(count_of(text.substr(0, space), "cause on fd 7"));
+  options.last = TRY(count_of(shell::trim(text.substr(space)), "cause on fd 7 2"));
+  options.whole_process = true;
+  options.channels = {TRY(engine_->now().incoming_channel(focus_.process(), fd))};
+  return go_back_to_cause(options);
+}
+
+Status DebugSession::revisit(std::string_view text, bool back) {
+  size_t count = TRY(count_of(text, back ? "back 2" : "forward 2"));
+  size_t most = back ? here_ : visited_.size() - 1 - here_;
+  if (count > most) {
+    if (most == 0) return fail("this is the {} place", back ? "first" : "last");
+    return fail("there {} {} {} here", most == 1 ? "is" : "are", plural(most, "place", "places"),
+                back ? "before" : "behind");
+  }
+  size_t to = back ? here_ - count : here_ + count;
+  TRY_STATUS(engine_->go_to(visited_[to].state));
+  here_ = to;
+  focus_ = visited_[to].focus;
+  if (is_lost(visited_[to].state)) {
+    fmt::print("where exactly it was interrupted is not known: this is the last place before that is\n");
+    visited_[to].state = engine_->here();
+  }
+  return show_place(focus_, "");
+}
+
+}  // namespace pastcone::cli

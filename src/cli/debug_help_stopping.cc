@@ -1,0 +1,159 @@
+// Help: breakpoints, watchpoints and predicates.
+#include "pastcone/cli/debug_help.h"
+
+namespace pastcone::cli {
+
+using shell::CommandText;
+
+namespace {
+constexpr std::string_view kGroup = "Stopping";
+}
+
+std::vector<CommandText> stopping_texts() {
+  return {
+      {.name = "break",
+       .aliases = "b br brea",
+       .group = kGroup,
+       .summary = "Stop the process in focus when it comes to a place.",
+       .usage = "break [LOCATION] [if CONDITION]",
+       .example = "(p2:1041) break srv.c:80 if fd == 7\n"
+                  "Breakpoint 1 at 0x1189: file srv.c, line 80.",
+       .text = "LOCATION is FILE:LINE, LINE, FUNCTION or *ADDRESS, as in gdb; without one, where the process "
+               "is. Breakpoints\n"
+               "survive fork, exec and going back. The others stop where they can do nothing without this "
+               "process, always in\n"
+               "the same state."},
+      {.name = "break all",
+       .group = kGroup,
+       .summary = "Stop any process of a program that comes to a place.",
+       .usage = "break all LOCATION [if CONDITION]\n"
+                "break all PROGRAM: LOCATION [if CONDITION]",
+       .example = "(p2:1041) break all server: srv.c:80",
+       .text = "It holds for processes that are there and for those to come. Without PROGRAM it is for every "
+               "program that has\n"
+               "the LOCATION."},
+      {.name = "break send",
+       .group = kGroup,
+       .summary = "Stop when a message is sent.",
+       .usage = "break send from pA\n"
+                "break send pA->pB",
+       .example = "(p2:1041) break send from p3",
+       .text = "It stops just after the send, so that `follow` can go along with the message."},
+      {.name = "break recv",
+       .group = kGroup,
+       .summary = "Stop when a message is received.",
+       .usage = "break recv pA->pB\n"
+                "break recv to pB",
+       .example = "(p2:1041) break recv p1->p2",
+       .text = "It stops just after the receive, so that `cause` can go back to the sender."},
+      {.name = "tbreak",
+       .aliases = "tb",
+       .group = kGroup,
+       .summary = "Set a breakpoint that is deleted when it was hit.",
+       .usage = "tbreak [LOCATION] [if CONDITION]",
+       .example = "(p2:1041) tbreak handle_request",
+       .text = "LOCATION and CONDITION are as for `break`."},
+      {.name = "watch",
+       .group = kGroup,
+       .summary = "Stop the process in focus when a value changes.",
+       .usage = "watch EXPRESSION [if CONDITION]",
+       .example = "(p2:1041) watch total\n"
+                  "Hardware watchpoint 2: total",
+       .text = "A watchpoint on a local variable ends with its function."},
+      {.name = "rwatch",
+       .group = kGroup,
+       .summary = "Stop the process in focus when a value is read.",
+       .usage = "rwatch EXPRESSION [if CONDITION]",
+       .example = "(p2:1041) rwatch total\n"
+                  "Hardware read watchpoint 2: total"},
+      {.name = "awatch",
+       .group = kGroup,
+       .summary = "Stop the process in focus when a value is read or written.",
+       .usage = "awatch EXPRESSION [if CONDITION]",
+       .example = "(p2:1041) awatch total\n"
+                  "Hardware access (read/write) watchpoint 2: total"},
+      {.name = "condition",
+       .group = kGroup,
+       .summary = "Stop at a breakpoint only if something holds.",
+       .usage = "condition NUMBER [EXPRESSION]",
+       .example = "(p2:1041) condition 1 n == 4",
+       .text = "Without an EXPRESSION it always stops again."},
+      {.name = "ignore",
+       .group = kGroup,
+       .summary = "Pass over a breakpoint so many times.",
+       .usage = "ignore NUMBER COUNT",
+       .example = "(p2:1041) ignore 1 2\n"
+                  "Will ignore next 2 crossings of breakpoint 1."},
+      {.name = "delete",
+       .aliases = "d del",
+       .group = kGroup,
+       .summary = "Delete breakpoints, watchpoints and predicates.",
+       .usage = "delete [NUMBER…]",
+       .example = "(p2:1041) delete 2 3",
+       .text = "Without a NUMBER, all of them."},
+      {.name = "disable",
+       .aliases = "dis disa",
+       .group = kGroup,
+       .summary = "Keep breakpoints and predicates, but do not stop at them.",
+       .usage = "disable [NUMBER…]",
+       .example = "(p2:1041) disable 2",
+       .text = "Without a NUMBER, all of them."},
+      {.name = "enable",
+       .aliases = "en",
+       .group = kGroup,
+       .summary = "Stop again at breakpoints and predicates that were disabled.",
+       .usage = "enable [NUMBER…]",
+       .example = "(p2:1041) enable 2",
+       .text = "Without a NUMBER, all of them."},
+      {.name = "info breakpoints",
+       .aliases = "b",
+       .group = kGroup,
+       .summary = "List breakpoints and watchpoints: where, in which processes, how often hit.",
+       .usage = "info breakpoints",
+       .example = "(p2:1041) info breakpoints"},
+      {.name = "stop if",
+       .group = kGroup,
+       .summary = "Stop at the first state in which something holds in several processes at once.",
+       .usage = "stop if PREDICATE",
+       .example = "(p1:1) stop if p1: x == 1 && p4: x == 1\n"
+                  "(p1:1) stop if p1: ready at srv.c:80 && any server: clients > 3\n"
+                  "(p1:1) stop if p1: sent == 1 -> p2: value == 0",
+       .text = "A simple predicate is PROCESS: EXPRESSION, in the program's language; behind it may stand "
+               "`at FILE:LINE` (it holds\n"
+               "only while the process stands there) or `in FUNCTION` (its variables are that function's). "
+               "PROCESS is p2, a\n"
+               "process id, or `any PROGRAM`, which is a disjunction over the processes of that name. && "
+               "joins them: the run\n"
+               "stops at the least state in which all hold, in the middle of a computation if need be, and "
+               "no process has done\n"
+               "more than that. || joins them, too; then the run stops after it, and all least states are "
+               "listed to be gone to.\n"
+               "`A -> B` stops at the first B that has an A in its past. One predicate is primary and stops "
+               "exactly; see `switch`.\n"
+               "Values of two processes cannot be compared (p1: x == p2: x): there is no first such state to "
+               "stop at. Compare\n"
+               "each with a constant, or `trace` both. A predicate that never held is reported at the end of "
+               "the run."},
+      {.name = "trace",
+       .group = kGroup,
+       .summary = "Print values each time something holds, and go on.",
+       .usage = "trace EXPRESSION, … if PREDICATE",
+       .example = "(p1:1) trace p1: x, p4: x if p1: x > 0 && p4: x > 0",
+       .text = "EXPRESSION is PROCESS: EXPRESSION, PREDICATE is as for `stop if`."},
+      {.name = "switch",
+       .group = kGroup,
+       .summary = "Choose the primary predicate.",
+       .usage = "switch NUMBER",
+       .example = "(p1:1) switch 2",
+       .text = "Only the primary one stops exactly at its first state. The others are reported when they "
+               "hold, and the run stops\n"
+               "after it."},
+      {.name = "info predicates",
+       .group = kGroup,
+       .summary = "List the predicates of `stop if` and `trace`, and how often each part held.",
+       .usage = "info predicates",
+       .example = "(p1:1) info predicates"},
+  };
+}
+
+}  // namespace pastcone::cli

@@ -1,0 +1,280 @@
+// Commands of `pastcone debug` about global predicates.
+#include "pastcone/cli/debug_predicates.h"
+
+#include <algorithm>
+#include <charconv>
+#include <numeric>
+
+#include "pastcone/cli/debug_session.h"
+#include "pastcone/cli/text.h"
+#include "pastcone/debug/probe.h"
+#include "pastcone/debug/search.h"
+#include "pastcone/graph/steps.h"
+
+namespace pastcone::cli {
+namespace {
+
+using debug::Found;
+using debug::SimplePredicate;
+
+constexpr size_t kMostTraced = 100'000;
+
+bool runs(const ProcessRecord& process, const ProcessTable& table, const std::string& name) {
+  auto is_it = [&](const ProgramRun& run) {
+    return Path(run.path).filename() == name || Path(run.name).filename() == name;
+  };
+  if (std::ranges::any_of(process.programs, is_it)) return true;
+  const ProgramRun* program = table.program(process.id);
+  return process.programs.empty() && program != nullptr && is_it(*program);
+}
+
+uint64_t size_of(const debug::State& state) {
+  return std::accumulate(state.cut.begin(), state.cut.end(), uint64_t{0});
+}
+
+bool within(const debug::State& state, const debug::State& of) {
+  for (size_t i = 0; i < state.cut.size(); ++i)
+    if (state.cut[i] > of.cut[i]) return false;
+  return true;
+}
+
+}  // namespace
+
+void DebugSession::bind_predicates(shell::Commands& commands) {
+  commands.bind("stop if", [this](std::string_view text) -> Status {
+    debug::Predicate predicate = TRY(debug::parse_predicate(text));
+    return add_predicate(predicate, {});
+  });
+  commands.bind("trace", [this](std::string_view text) -> Status {
+    debug::TraceCommand trace = TRY(debug::parse_trace(text));
+    return add_predicate(trace.condition, trace.values);
+  });
+  commands.bind("switch", [this](std::string_view text) -> Status {
+    int number = 0;
+    std::from_chars(text.data(), text.data() + text.size(), number);
+    auto found = predicates_.find(number);
+    if (found == predicates_.end()) return fail("there is no predicate {}; 'info predicates' lists them", text);
+    if (found->second.traces()) return fail("{} is a trace; it never stops", number);
+    primary_ = number;
+    return {};
+  });
+  commands.bind("info predicates", [this](std::string_view) { return list_predicates(); });
+}
+
+Status DebugSession::add_predicate(const debug::Predicate& given, std::vector<debug::TracedValue> values) {
+  SetPredicate set;
+  set.predicate = TRY(debug::with_processes(given, [this](const debug::Who& who) { return find_processes(who); }));
+  set.plan = TRY(debug::plan(world_, set.predicate));
+  set.values = std::move(values);
+  set.text = debug::to_string(given);
+  for (const debug::Part& part : set.plan.parts)
+    for (const SimplePredicate& term : part.terms) TRY_STATUS(check(part, term));
+  int number = breakpoints_->take_number();
+  bool stops = !set.traces();
+  fmt::print("{} {}: {}\n", stops ? "Predicate" : "Trace", number, set.text);
+  predicates_[number] = std::move(set);
+  if (stops && primary_ == 0) primary_ = number;
+  return {};
+}
+
+std::vector<ProcessId> DebugSession::find_processes(const debug::Who& who) const {
+  std::vector<ProcessId> found;
+  for (const auto& [id, process] : world_.processes.processes()) {
+    bool meant = who.kind == debug::Who::Kind::kPid ? process.pid == who.pid
+                                                    : runs(process, world_.processes, who.name);
+    if (meant) found.push_back(id);
+  }
+  return found;
+}
+
+/// What can be known before anything runs.
+Status DebugSession::check(const debug::Part& part, const SimplePredicate&) const {
+  if (world_.processes.find(part.process) == nullptr)
+    return fail("there is no {} in the recording; 'ps' shows all", part.process);
+  return {};
+}
+
+Status DebugSession::list_predicates() const {
+  if (predicates_.empty()) {
+    fmt::print("No predicates.\n");
+    return {};
+  }
+  for (const auto& [number, set] : predicates_) {
+    fmt::print("{} {:<3} {} {}, held {}\n", number == primary_ ? "*" : " ", number,
+               set.traces() ? "trace if" : "stop if", set.text, plural(set.held, "time", "times"));
+  }
+  return {};
+}
+
+bool DebugSession::remove_predicate(int number) {
+  if (predicates_.erase(number) == 0) return false;
+  if (primary_ != number) return true;
+  primary_ = 0;
+  for (const auto& [other, set] : predicates_)
+    if (!set.traces() && primary_ == 0) primary_ = other;
+  return true;
+}
+
+/// The states, least first, in which a predicate holds next: behind the one that was stopped at, if that is where
+/// one stands.
+Result<std::vector<HeldState>> DebugSession::find_held(int number, size_t most, std::string& never) {
+  SetPredicate& set = predicates_.at(number);
+  debug::State origin = engine_->here();
+  debug::Probe probe(*engine_, set.plan.parts, origin, codes_, [this] { return engine_->interrupted(); });
+  debug::Search search(world_.graph, set.plan.units(), probe);
+  std::vector<Found> found = TRY(search.linked(set.plan.links, probe.origin()));
+  auto state_of = [&](const Found& one) {
+    HeldState held{number, probe.state_of(one), {}};
+    for (const debug::Moment& moment : one.moments)
+      held.threads.push_back(world_.graph.thread_id(moment.step.thread));
+    return held;
+  };
+  // It holds where one stands: it is the next time that is meant.
+  bool stands_there = set.last && *set.last == origin;
+  std::vector<HeldState> states;
+  const debug::Disjunction& last = set.plan.links.back();
+  std::vector<Found> next;
+  for (const Found& one : found) {
+    if (stands_there && probe.state_of(one) == origin) {
+      for (Found& later : TRY(search.again(last[one.alternative], one))) next.push_back(std::move(later));
+    } else {
+      next.push_back(one);
+    }
+  }
+  while (!next.empty() && states.size() < most) {
+    std::vector<Found> after;
+    for (const Found& one : next) {
+      states.push_back(state_of(one));
+      if (states.size() >= most || !set.traces()) continue;
+      for (Found& later : TRY(search.again(last[one.alternative], one))) after.push_back(std::move(later));
+    }
+    next = set.traces() ? std::move(after) : std::vector<Found>();
+  }
+  if (states.empty()) {
+    for (size_t part = 0; part < set.plan.parts.size(); ++part) {
+      for (size_t term = 0; term < set.plan.parts[part].terms.size(); ++term) {
+        size_t times = probe.times(part, term);
+        never += fmt::format("{}{} held {}", never.empty() ? "" : ", ",
+                             debug::to_string(set.plan.parts[part].terms[term]),
+                             times == 0 ? std::string("never") : plural(times, "time", "times"));
+      }
+    }
+  }
+  probe.finish();
+  std::ranges::stable_sort(states, {}, [](const HeldState& held) { return size_of(held.state); });
+  return states;
+}
+
+Status DebugSession::advance_to_predicates() {
+  std::vector<HeldState> stops, traces;
+  debug::State origin = engine_->here();
+  std::vector<std::string> never;
+  for (const auto& [number, set] : predicates_) {
+    std::string counts;
+    auto found = find_held(number, set.traces() ? kMostTraced : SIZE_MAX, counts);
+    if (!found) {
+      TRY_STATUS(engine_->go_to(origin));
+      return tl::unexpected<Error>(found.error());
+    }
+    if (found->empty()) never.push_back(fmt::format("{} never holds from here on: {}", set.text, counts));
+    auto& into = set.traces() ? traces : stops;
+    for (HeldState& held : *found) into.push_back(std::move(held));
+  }
+  TRY_STATUS(engine_->go_to(origin));
+  std::optional<HeldState> target = choose_stop(stops);
+  for (const HeldState& held : traces) {
+    if (target && !within(held.state, target->state)) continue;
+    TRY_STATUS(engine_->go_to(held.state));
+    TRY_STATUS(print_traced(held));
+  }
+  for (const std::string& text : never) fmt::print("{}\n", text);
+  if (!target) return advance_all();
+  return stop_at(*target, stops);
+}
+
+/// The primary one's, if it has one.
+std::optional<HeldState> DebugSession::choose_stop(const std::vector<HeldState>& stops) const {
+  for (const HeldState& held : stops)
+    if (held.number == primary_) return held;
+  if (stops.empty()) return {};
+  return *std::ranges::min_element(stops, {}, [](const HeldState& held) { return size_of(held.state); });
+}
+
+Status DebugSession::stop_at(const HeldState& target, const std::vector<HeldState>& stops) {
+  // Breakpoints on the way come first. Bad ends do not: it is this state that was asked for, and half of what shells
+  // run has one.
+  std::vector<std::string> before = ends_->within(engine_->here().cut);
+  ends_->ignored = true;
+  Result<debug::Rest> way = engine_->run_to(target.state.cut);
+  ends_->ignored = false;
+  debug::Rest rest = TRY(std::move(way));
+  if (rest.halt != replay::Halt::kStanding || !rest.stops.empty()) return report(rest, focus_);
+  TRY_STATUS(engine_->go_to(target.state));
+  SetPredicate& set = predicates_.at(target.number);
+  ++set.held;
+  set.last = engine_->here();
+  states_.clear();
+  for (const HeldState& held : stops)
+    if (held.number == target.number) states_.push_back(held);
+  fmt::print("Predicate {}: {}\n", target.number, set.text);
+  for (const std::string& text : ends_->within(target.state.cut))
+    if (std::ranges::find(before, text) == before.end()) fmt::print("on the way: {}\n", text);
+  for (const HeldState& held : stops) {
+    if (held.number == target.number || !within(held.state, target.state)) continue;
+    fmt::print("predicate {} has held on the way: {}; 'switch {}' and 'restart' to stop there\n", held.number,
+               predicates_.at(held.number).text, held.number);
+  }
+  if (states_.size() > 1) {
+    fmt::print("it holds first in {} states, none before another; this is the first of them\n", states_.size());
+    for (size_t i = 0; i < states_.size(); ++i) fmt::print("  run to state {}: {}\n", i + 1, held_text(states_[i]));
+  }
+  if (!target.threads.empty()) focus_ = target.threads.front();
+  visit();
+  for (ThreadId thread : target.threads) {
+    symbols::Location at = whereabouts_->locate(thread);
+    fmt::print("  {:<10} {}\n", event_text(thread), at.known() ? symbols::place_text(at) : "");
+  }
+  return show_place(focus_, "");
+}
+
+std::string DebugSession::held_text(const HeldState& held) const {
+  std::string text;
+  for (ThreadId thread : held.threads) {
+    auto index = world_.graph.find(thread);
+    if (!index) continue;
+    if (!text.empty()) text += ", ";
+    text += to_string(EventId(thread, graph::event_at(world_.graph, {*index, held.state.cut[*index]})));
+  }
+  return text;
+}
+
+Status DebugSession::run_to_state(std::string_view text) {
+  size_t number = 0;
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  if (number == 0 || number > states_.size())
+    return fail("there is no state {}; the last predicate that held has {}", text, states_.size());
+  const HeldState& held = states_[number - 1];
+  return go_to(held.state, held.threads.empty() ? std::optional<ThreadId>() : held.threads.front());
+}
+
+Status DebugSession::print_traced(const HeldState& held) {
+  SetPredicate& set = predicates_.at(held.number);
+  ++set.held;
+  std::string line;
+  for (const debug::TracedValue& value : set.values) {
+    ThreadId thread = held.threads.empty() ? focus_ : held.threads.front();
+    if (value.who) {
+      std::vector<ProcessId> who = value.who->thread.valid() ? std::vector{value.who->thread.process()}
+                                                             : find_processes(*value.who);
+      if (!who.empty()) thread = ThreadId(who.front(), 1);
+    }
+    gdb::Answer answer = TRY(seats_->console(thread, "output " + value.expression));
+    if (!line.empty()) line += ", ";
+    line += fmt::format("{}: {} = {}", event_text(thread), value.expression,
+                        answer.good ? answer.console : answer.error);
+  }
+  fmt::print("Trace {}: {}\n", held.number, line);
+  return {};
+}
+
+}  // namespace pastcone::cli

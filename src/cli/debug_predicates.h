@@ -1,0 +1,34 @@
+// `stop if` and `trace` of `pastcone debug`: the predicates that were set, and the states that they are looked for in.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "pastcone/debug/parts.h"
+#include "pastcone/debug/predicate.h"
+#include "pastcone/debug/state.h"
+
+namespace pastcone::cli {
+
+struct SetPredicate {
+  std::string text;  ///< as it is understood
+  debug::Predicate predicate;
+  debug::Plan plan;
+  std::vector<debug::TracedValue> values;  ///< of a trace; empty: it stops
+  uint64_t held = 0;                       ///< so often it was stopped at, or traced
+
+  std::optional<debug::State> last;        ///< where it was stopped at last
+
+  bool traces() const { return !values.empty(); }
+};
+
+/// A state in which one holds.
+struct HeldState {
+  int number = 0;
+  debug::State state;
+  std::vector<ThreadId> threads;  ///< in which its parts hold, in their order
+};
+
+}  // namespace pastcone::cli

@@ -1,0 +1,173 @@
+// Commands of `pastcone debug` that move processes.
+#include <algorithm>
+
+#include "pastcone/cli/debug_session.h"
+#include "pastcone/cli/graph_text.h"
+#include "pastcone/debug/source_frame.h"
+#include "pastcone/replay/director.h"
+
+namespace pastcone::cli {
+namespace {
+
+using debug::Rest;
+using replay::Halt;
+using replay::TraceStop;
+
+/// "#0  main () at x.c:3" without the number.
+std::string_view without_number(std::string_view text) {
+  if (!text.starts_with('#')) return text;
+  size_t at = text.find_first_not_of(" \t", text.find_first_of(" \t"));
+  return at == std::string_view::npos ? text : text.substr(at);
+}
+
+}  // namespace
+
+void DebugSession::bind_running(shell::Commands& commands) {
+  commands.bind("run to", [this](std::string_view text) { return run_to(text); });
+  commands.bind("continue", [this](std::string_view text) { return advance(text); });
+  commands.bind("continue all", [this](std::string_view) { return advance_all(); });
+  for (const char* name : {"step", "next", "finish", "until", "advance", "stepi", "nexti"}) {
+    commands.bind(name, [this, name](std::string_view arguments) {
+      std::string command = name;
+      if (!arguments.empty()) command.append(" ").append(arguments);
+      return resume_in_gdb(command);
+    });
+  }
+  commands.bind("restart", [this](std::string_view) { return restart(); });
+}
+
+Status DebugSession::restart() {
+  TRY_STATUS(engine_->restart());
+  TRY_STATUS(to_first_program());
+  focus_ = ThreadId(ProcessId(1), 1);
+  visit();
+  fmt::print("{}\n", event_text(focus_));
+  return {};
+}
+
+Status DebugSession::go_to(const debug::State& state, std::optional<ThreadId> focus) {
+  TRY_STATUS(engine_->go_to(state));
+  if (focus) focus_ = *focus;
+  visit();
+  return show_place(focus_, "");
+}
+
+Status DebugSession::advance(std::string_view count) {
+  if (!count.empty()) TRY_STATUS(pass_over(count));
+  if (!predicates_.empty()) return advance_to_predicates();
+  if (engine_->now().pid(focus_.process()) == 0) return advance_all();
+  // A gdb that looks at it may have watchpoints, and displays.
+  if (seats_->inferior(focus_.process()) != nullptr) return resume_in_gdb("continue");
+  return report(engine_->advance(focus_.process()), focus_);
+}
+
+Status DebugSession::advance_all() { return report(engine_->everybody(), focus_); }
+
+Status DebugSession::resume_in_gdb(const std::string& command) {
+  gdb::Answer answer = TRY(seats_->console(focus_, command));
+  debug::Inferior* inferior = seats_->inferior(focus_.process());
+  if (inferior == nullptr || !inferior->rest()) {
+    if (!answer.good) return fail("{}", answer.error);
+    fmt::print("{}", answer.console);
+    return {};
+  }
+  Result<Rest> rest = *inferior->rest();
+  if (!is_gdbs_own(*inferior)) return report(rest, focus_);
+  std::string_view shown = answer.console;
+  if (shown.starts_with("Continuing.\n")) shown.remove_prefix(12);
+  while (shown.starts_with('\n')) shown.remove_prefix(1);
+  fmt::print("{}", shown);
+  note_deleted_watches(shown);
+  if (focus_.number() != rest->stops[0].thread.number()) focus_ = rest->stops[0].thread;
+  visit();
+  return {};
+}
+
+bool DebugSession::is_gdbs_own(const debug::Inferior& inferior) const {
+  return inferior.own() && std::ranges::all_of((*inferior.rest())->stops, [&](const Rest::Stopped& one) {
+    return breakpoints_->hit_by(one.thread).empty();
+  });
+}
+
+Status DebugSession::show_place(ThreadId thread, const std::string& before) {
+  if (engine_->now().tid(thread) == 0) {
+    bool begun = engine_->now().steps_done(thread) > 0;
+    fmt::print("{}{}\n", before,
+               begun ? fmt::format("{} has ended ({})", thread, process_end(thread.process()))
+                     : fmt::format("{} has not begun", thread));
+    return {};
+  }
+  gdb::Gdb* gdb = TRY(seats_->look_at(thread));
+  TRY_STATUS(debug::select_source_frame(*gdb));
+  std::string text = TRY(gdb->frame_text());
+  fmt::print("{}{}", before, without_number(text));
+  return show_displays(thread);
+}
+
+Status DebugSession::show_displays(ThreadId thread) {
+  gdb::Gdb* gdb = TRY(seats_->look_at(thread));
+  gdb::Answer shown = TRY(gdb->console("display"));
+  fmt::print("{}", shown.console);
+  return {};
+}
+
+Status DebugSession::show_stop(const Rest::Stopped& one) {
+  if (one.thread != focus_) fmt::print("[Switching to {}]\n", one.thread);
+  focus_ = one.thread;
+  if (!one.stop) {
+    if (auto end = ends_->text_at(one.thread)) return show_place(one.thread, *end + "\n");
+    std::vector<int> numbers = breakpoints_->messages_at(one.thread);
+    if (!numbers.empty()) fmt::print("Breakpoint {}, ", numbers[0]);
+    return show_place(one.thread, event_text(one.thread) + ": ");
+  }
+  if (one.stop->kind == TraceStop::Kind::kEnded) return show_place(one.thread, "");
+  std::vector<int> numbers = breakpoints_->hit_by(one.thread);
+  bool hit = one.stop->kind == TraceStop::Kind::kBreak && !numbers.empty();
+  std::string before;
+  if (hit) {
+    auto breakpoint = breakpoints_->find(numbers[0]);
+    bool temporary = breakpoint && (*breakpoint)->temporary;
+    before = fmt::format("{} {}, ", temporary ? "Temporary breakpoint" : "Breakpoint", numbers[0]);
+    breakpoints_->remove_temporary(numbers);
+  }
+  return show_place(one.thread, before);
+}
+
+Status DebugSession::report(const Result<Rest>& rest, ThreadId moved) {
+  if (!rest) return tl::unexpected<Error>(rest.error());
+  visit();
+  stopped_.clear();
+  for (const Rest::Stopped& one : rest->stops) stopped_.insert(one.thread);
+  switch (rest->halt) {
+    case Halt::kInterrupted:
+      fmt::print("interrupted\n");
+      return show_place(focus_, "");
+    case Halt::kDiverged:
+      for (const replay::Divergence& divergence : engine_->now().live().divergences())
+        fmt::print("{}\n", to_string(divergence));
+      return fail("the replay has diverged; 'restart' begins again");
+    case Halt::kFailed:
+    case Halt::kUnread:
+      return engine_->now().live().failure();
+    default:
+      break;
+  }
+  // In the same order every time; who was meant comes last, and is in focus then.
+  std::vector<Rest::Stopped> stops = rest->stops;
+  std::ranges::sort(stops, {}, [&](const Rest::Stopped& one) {
+    return std::pair(one.thread.process() == moved.process(), one.thread);
+  });
+  for (const Rest::Stopped& one : stops) TRY_STATUS(show_stop(one));
+  if (!stops.empty()) {
+    visit();
+    return {};
+  }
+  std::vector<replay::Standing> all = engine_->now().live().standing();
+  if (std::ranges::all_of(all, [](const replay::Standing& one) { return one.ended; })) {
+    fmt::print("the recording ends here\n");
+    return {};
+  }
+  return show_place(moved, "");
+}
+
+}  // namespace pastcone::cli

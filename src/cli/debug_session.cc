@@ -1,0 +1,132 @@
+#include "pastcone/cli/debug_session.h"
+
+#include <unistd.h>
+
+#include <cstdio>
+
+#include "pastcone/causal/cone.h"
+#include "pastcone/cli/debug_help.h"
+#include "pastcone/graph/names.h"
+#include "pastcone/shell/help.h"
+
+namespace pastcone::cli {
+
+Result<std::unique_ptr<DebugSession>> DebugSession::begin(const Recording& recording,
+                                                          const causal::Graph& graph,
+                                                          shell::Interrupt& interrupt) {
+  debug::World world{recording, graph, ProcessTable::read(recording), TRY(replay::Live::summarise(recording))};
+  std::unique_ptr<DebugSession> session(new DebugSession(std::move(world)));
+  debug::EngineOptions options;
+  options.interrupted = [&interrupt] { return interrupt.pending(); };
+  session->engine_ = std::make_unique<debug::Engine>(session->world_, options);
+  session->seats_ = TRY(debug::Seats::create(*session->engine_));
+  session->askers_ = TRY(debug::Seats::create(*session->engine_));
+  session->images_ = std::make_unique<debug::Images>(*session->engine_, *session->askers_);
+  session->breakpoints_ = std::make_unique<debug::Breakpoints>(*session->engine_, *session->images_);
+  session->whereabouts_ = std::make_unique<debug::Whereabouts>(*session->engine_);
+  session->ends_ = std::make_unique<debug::Ends>(*session->engine_);
+  TRY_STATUS(session->engine_->restart());
+  TRY_STATUS(session->to_first_program());
+  session->visit();
+  return session;
+}
+
+/// Behind what executes it: before that there is nothing to be seen.
+Status DebugSession::to_first_program() {
+  const ProcessRecord* first = world_.processes.find(ProcessId(1));
+  if (first == nullptr || first->programs.empty()) return {};
+  causal::Node node = TRY(graph::find_event(world_.graph, first->programs[0].event));
+  return engine_->go_to({causal::past_cone(world_.graph, node, causal::Order::kEnforced), {}});
+}
+
+std::string DebugSession::prompt() const { return fmt::format("({}) ", event_text(focus_)); }
+
+std::string DebugSession::event_text(ThreadId thread) const {
+  return to_string(EventId(thread, engine_->now().events_done(thread)));
+}
+
+void DebugSession::bind(shell::Commands& commands) {
+  add_debug_texts(commands);
+  shell::add_help(commands);
+  bind_running(commands);
+  bind_stopping(commands);
+  bind_points(commands);
+  bind_state(commands);
+  bind_causal(commands);
+  bind_predicates(commands);
+  commands.set_fallback([this](std::string_view line) -> Result<bool> {
+    TRY_STATUS(hand_to_gdb(line));
+    return true;
+  });
+  commands.set_fallback_completer([this](std::string_view line) -> std::vector<std::string> {
+    auto gdb = seats_->look_at(focus_);
+    if (!gdb) return {};
+    auto found = (*gdb)->complete(std::string(line));
+    return found ? *found : std::vector<std::string>();
+  });
+}
+
+Result<std::string> DebugSession::ask_gdb(const std::string& command) {
+  gdb::Answer answer = TRY(seats_->console(focus_, command));
+  if (!answer.good) return fail("{}", answer.error);
+  return answer.console;
+}
+
+Status DebugSession::hand_to_gdb(std::string_view line) {
+  debug::State before = engine_->here();
+  gdb::Answer answer = TRY(seats_->console(focus_, std::string(line)));
+  debug::Inferior* inferior = seats_->inferior(focus_.process());
+  if (inferior != nullptr && inferior->call_failed()) {
+    inferior->forget_changes();
+    TRY_STATUS(engine_->restart());
+    TRY_STATUS(engine_->go_to(before));
+    return fail("a function that was called makes a system call, or does not come back: that is not in the recording; "
+                "{} is where it was", focus_.process());
+  }
+  if (!answer.good) return fail("{}", answer.error);
+  fmt::print("{}", answer.console);
+  if (inferior != nullptr && inferior->rest() && !is_gdbs_own(*inferior))
+    return report(*inferior->rest(), focus_);
+  if (inferior != nullptr && inferior->changed() && !warned_) {
+    warned_ = true;
+    fmt::print(stderr, "the process has been changed: what it does from now on may differ from the recording\n");
+  }
+  return {};
+}
+
+Status DebugSession::set_focus(ThreadId thread) {
+  focus_ = thread;
+  return {};
+}
+
+Result<ThreadId> DebugSession::parse_thread(std::string_view text) const {
+  if (text.empty()) return focus_;
+  ThreadId thread = TRY(ThreadId::parse(text));
+  if (!world_.graph.find(thread)) return fail("there is no {} in the recording; 'ps' shows all", thread);
+  return thread;
+}
+
+Result<ProcessId> DebugSession::parse_process(std::string_view text) const {
+  ProcessId process = TRY(ProcessId::parse(text));
+  if (world_.processes.find(process) == nullptr)
+    return fail("there is no {} in the recording; 'ps' shows all", process);
+  return process;
+}
+
+void DebugSession::visit() {
+  debug::State state = engine_->here();
+  if (!visited_.empty() && visited_[here_].state == state) {
+    visited_[here_].focus = focus_;
+    return;
+  }
+  if (!visited_.empty()) visited_.resize(here_ + 1);
+  visited_.push_back({std::move(state), focus_});
+  here_ = visited_.size() - 1;
+}
+
+std::string DebugSession::process_end(ProcessId process) const {
+  const ProcessRecord* record = world_.processes.find(process);
+  return record == nullptr ? "" : pastcone::to_string(record->end);
+}
+
+}  // namespace pastcone::cli

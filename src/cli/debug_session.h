@@ -1,0 +1,180 @@
+// A session of `pastcone debug`: the run, whom one looks at, what was set, where one has been. What the commands do
+// is in debug_running.cc, debug_stopping.cc, debug_state.cc and debug_causal.cc, as their texts are.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "pastcone/cli/debug_predicates.h"
+#include "pastcone/debug/breakpoints.h"
+#include "pastcone/debug/ends.h"
+#include "pastcone/debug/engine.h"
+#include "pastcone/debug/images.h"
+#include "pastcone/debug/navigate.h"
+#include "pastcone/debug/probe.h"
+#include "pastcone/debug/seats.h"
+#include "pastcone/debug/whereabouts.h"
+#include "pastcone/debug/world.h"
+#include "pastcone/replay/object_index.h"
+#include "pastcone/shell/commands.h"
+#include "pastcone/shell/interrupt.h"
+
+namespace pastcone::cli {
+
+class DebugSession {
+ public:
+  static Result<std::unique_ptr<DebugSession>> begin(const Recording& recording, const causal::Graph& graph,
+                                                     shell::Interrupt& interrupt);
+
+  /// "(p2:1041) ".
+  std::string prompt() const;
+
+  void bind(shell::Commands& commands);
+
+ private:
+  explicit DebugSession(debug::World world) : world_(std::move(world)) {}
+  void bind_running(shell::Commands& commands);
+  void bind_stopping(shell::Commands& commands);
+  void bind_points(shell::Commands& commands);
+  void bind_state(shell::Commands& commands);
+  void bind_causal(shell::Commands& commands);
+  void bind_predicates(shell::Commands& commands);
+
+  // debug_session.cc
+  Status to_first_program();
+  Status hand_to_gdb(std::string_view line);
+  Result<std::string> ask_gdb(const std::string& command);
+  Status set_focus(ThreadId thread);
+  /// Whoever is meant; empty: who is in focus.
+  Result<ThreadId> parse_thread(std::string_view text) const;
+  Result<ProcessId> parse_process(std::string_view text) const;
+  /// One stands here now, and can come back.
+  void visit();
+  /// "p2:1041", "p2:1041, into event 1042": where the thread is.
+  std::string event_text(ThreadId thread) const;
+  std::string process_end(ProcessId process) const;
+
+  // debug_causal.cc
+  Status follow();
+  Status cause(std::string_view text);
+  Status cause_on_fd(std::string_view text);
+  Status go_back_to_cause(const debug::CauseOptions& options);
+  Status go_along(const debug::Way& way);
+  Status revisit(std::string_view text, bool back);
+  uint32_t focus_index() const;
+
+  // debug_demand.cc
+  Status run_to(std::string_view text);
+  Result<debug::Goal> goal_of(const debug::DemandPoint& point);
+  Result<debug::Goal> goal_of_access(debug::ObjectAccess which);
+  /// Of all objects, with the places of their accesses; known after a replay of its own.
+  Result<const std::vector<replay::ObjectHistory>*> histories();
+
+  // debug_running.cc
+  Status go_to(const debug::State& state, std::optional<ThreadId> focus);
+  Status advance(std::string_view arguments);
+  Status advance_all();
+  Status resume_in_gdb(const std::string& command);
+  Status restart();
+  /// What a motion has led to, in words, and the focus goes to whoever was stopped.
+  Status report(const Result<debug::Rest>& rest, ThreadId moved);
+  Status show_stop(const debug::Rest::Stopped& stop);
+  Status show_place(ThreadId thread, const std::string& before);
+  Status show_displays(ThreadId thread);
+  /// A motion that gdb has asked for, and that has ended where gdb wanted it to.
+  bool is_gdbs_own(const debug::Inferior& inferior) const;
+
+  // debug_stopping.cc
+  Status set_break(std::string_view text, bool temporary);
+  Status set_break_all(std::string_view text);
+  Status set_message_break(std::string_view text, bool receive);
+  Status add_break(debug::Breakpoint breakpoint);
+  Status change(std::string_view numbers, const std::function<Status(int)>& how);
+  Status list_breakpoints();
+
+  // debug_points.cc
+  Status set_watch(const std::string& command, std::string_view text);
+  Status set_condition(std::string_view text);
+  Status set_ignore(std::string_view text);
+  Status pass_over(std::string_view count);
+  Status select_thread(std::string_view text);
+  Status remove_point(int number);
+  Status enable_point(int number, bool enabled);
+  void note_deleted_watches(std::string_view gdb_text);
+
+  // debug_predicates.cc
+  Status add_predicate(const debug::Predicate& given, std::vector<debug::TracedValue> values);
+  std::vector<ProcessId> find_processes(const debug::Who& who) const;
+  Status check(const debug::Part& part, const debug::SimplePredicate& term) const;
+  Status list_predicates() const;
+  bool remove_predicate(int number);
+  Result<std::vector<HeldState>> find_held(int number, size_t most, std::string& never);
+  Status advance_to_predicates();
+  std::optional<HeldState> choose_stop(const std::vector<HeldState>& stops) const;
+  Status stop_at(const HeldState& target, const std::vector<HeldState>& stops);
+  std::string held_text(const HeldState& held) const;
+  Status run_to_state(std::string_view text);
+  Status print_traced(const HeldState& held);
+
+  // debug_messages.cc
+  Status show_message(std::string_view text);
+  Status show_in_transit();
+  Result<std::string> contents(EventId event, const causal::Transfer& transfer, bool outside, uint64_t most);
+
+  // debug_objects.cc
+  Status show_objects(std::string_view text);
+  Status show_states(std::string_view text);
+  bool is_done(const replay::Access& access, const causal::Cut& cut) const;
+  std::set<ThreadId> held_up(const causal::Cut& cut) const;
+  std::string state_word(ThreadId thread, const causal::Cut& cut, const std::set<ThreadId>& waiting) const;
+
+  // debug_views.cc
+  Status show_processes();
+  Status show_events(std::string_view text);
+  Status show_cut();
+  std::vector<std::string> process_names() const;
+  std::vector<std::string> thread_names() const;
+  shell::Completion complete_event(std::string_view text) const;
+
+  // debug_waits.cc
+  Status where();
+  std::string wait_text(const debug::State& here, ThreadId thread) const;
+
+  debug::World world_;
+  std::unique_ptr<debug::Engine> engine_;
+  std::unique_ptr<debug::Seats> seats_, askers_;  ///< the user's; those that find out what things are called
+  std::unique_ptr<debug::Images> images_;
+  std::unique_ptr<debug::Breakpoints> breakpoints_;
+  std::unique_ptr<debug::Whereabouts> whereabouts_;
+  std::unique_ptr<debug::Ends> ends_;
+  std::map<int, SetPredicate> predicates_;
+  int primary_ = 0;
+  std::vector<HeldState> states_;  ///< of the predicate that was stopped at last
+  debug::TermCodes codes_;
+  ThreadId focus_{ProcessId(1), 1};
+  struct Visited {
+    debug::State state;
+    ThreadId focus;
+  };
+  /// What was last run to.
+  struct Demanded {
+    causal::Cut cut;
+    std::vector<causal::Node> targets;
+    std::optional<debug::ObjectAccess> access;  ///< if it was one
+  };
+  std::optional<Demanded> demanded_;
+  std::set<ThreadId> stopped_;  ///< at breakpoints, in the last motion
+  std::optional<std::vector<replay::ObjectHistory>> histories_;
+  std::vector<Visited> visited_;
+  size_t here_ = 0;  ///< in visited_
+  bool warned_ = false;
+  std::map<pid_t, int> gdb_numbers_;  ///< the last that each gdb has given
+};
+
+}  // namespace pastcone::cli

@@ -1,0 +1,174 @@
+// Commands of `pastcone debug` about where to stop.
+#include <cctype>
+#include <charconv>
+#include <cstdlib>
+
+#include "pastcone/cli/debug_session.h"
+#include "pastcone/cli/text.h"
+
+namespace pastcone::cli {
+namespace {
+
+/// LOCATION [if CONDITION]
+void split_condition(std::string_view text, std::string& location, std::string& condition) {
+  size_t at = text.starts_with("if ") ? 0 : text.find(" if ");
+  location = std::string(shell::trim(text.substr(0, at)));
+  if (at != std::string_view::npos) condition = std::string(shell::trim(text.substr(at + (at == 0 ? 3 : 4))));
+}
+
+std::string who_text(const debug::Breakpoint& breakpoint) {
+  if (breakpoint.message) return "-";
+  if (breakpoint.process) return pastcone::to_string(*breakpoint.process);
+  return breakpoint.program.empty() ? std::string("all") : breakpoint.program;
+}
+
+std::string_view type_text(const debug::Breakpoint& breakpoint) {
+  if (breakpoint.message) return "message";
+  if (breakpoint.watch == "rwatch") return "read watchpoint";
+  if (breakpoint.watch == "awatch") return "acc watchpoint";
+  return breakpoint.watch.empty() ? "breakpoint" : "hw watchpoint";
+}
+
+/// "in work at x.c:12", as gdb has it; for several places what was asked for.
+std::string what_text(const debug::Breakpoint& breakpoint, const std::vector<debug::Site>& sites) {
+  if (sites.size() != 1 || sites[0].function.empty()) return breakpoint.location;
+  if (sites[0].line.empty()) return fmt::format("in {}", sites[0].function);
+  return fmt::format("in {} at {}:{}", sites[0].function, sites[0].file, sites[0].line);
+}
+
+}  // namespace
+
+void DebugSession::bind_stopping(shell::Commands& commands) {
+  commands.bind("break", [this](std::string_view text) { return set_break(text, false); });
+  commands.bind("tbreak", [this](std::string_view text) { return set_break(text, true); });
+  commands.bind("break all", [this](std::string_view text) { return set_break_all(text); });
+  commands.bind("break send", [this](std::string_view text) { return set_message_break(text, false); });
+  commands.bind("break recv", [this](std::string_view text) { return set_message_break(text, true); });
+  commands.bind("info breakpoints", [this](std::string_view) { return list_breakpoints(); });
+  commands.bind("delete", [this](std::string_view text) -> Status {
+    if (text.empty()) predicates_.clear(), primary_ = 0;
+    return change(text, [this](int number) -> Status {
+      return remove_predicate(number) ? Status() : remove_point(number);
+    });
+  });
+  for (bool enabled : {false, true}) {
+    commands.bind(enabled ? "enable" : "disable", [this, enabled](std::string_view text) -> Status {
+      return change(text, [&](int number) { return enable_point(number, enabled); });
+    });
+  }
+}
+
+Status DebugSession::set_break(std::string_view text, bool temporary) {
+  debug::Breakpoint breakpoint;
+  breakpoint.process = focus_.process();
+  breakpoint.temporary = temporary;
+  // pN: LOCATION
+  if (size_t colon = text.find(": "); colon != std::string_view::npos && ProcessId::parse(text.substr(0, colon))) {
+    breakpoint.process = TRY(parse_process(text.substr(0, colon)));
+    text = shell::trim(text.substr(colon + 1));
+  }
+  split_condition(text, breakpoint.location, breakpoint.condition);
+  if (breakpoint.location.empty()) {
+    if (engine_->now().tid(focus_) == 0) return fail("{} does not run here; name a location", focus_);
+    TRY_STATUS(engine_->now().freeze(focus_.process()));
+    breakpoint.location = fmt::format("*{:#x}", TRY(engine_->now().registers(focus_)).rip);
+  }
+  // A number alone is a line of the file that one is in: only gdb knows which.
+  bool line_only = breakpoint.location.find_first_not_of("0123456789+-") == std::string::npos;
+  if (line_only) {
+    gdb::Gdb* gdb = TRY(seats_->look_at(focus_));
+    gdb::Answer source = TRY(gdb->run("-file-list-exec-source-file"));
+    if (!source.good) return fail("{}", source.error);
+    int64_t line = std::strtoll(breakpoint.location.c_str(), nullptr, 10);
+    bool relative = !std::isdigit(static_cast<unsigned char>(breakpoint.location[0]));
+    if (relative) line += static_cast<int64_t>(source.results["line"].number().value_or(0));
+    breakpoint.location = fmt::format("{}:{}", source.results["file"].text, line);
+  }
+  return add_break(std::move(breakpoint));
+}
+
+Status DebugSession::set_break_all(std::string_view text) {
+  debug::Breakpoint breakpoint;
+  // PROGRAM: LOCATION, but not FILE:LINE or a::b, where no blank follows.
+  size_t colon = text.find(": ");
+  if (colon != std::string_view::npos && text.substr(0, colon).find(' ') == std::string_view::npos) {
+    breakpoint.program = std::string(text.substr(0, colon));
+    text = shell::trim(text.substr(colon + 1));
+  }
+  split_condition(text, breakpoint.location, breakpoint.condition);
+  if (breakpoint.location.empty()) return fail("where? for example: break all server: srv.c:80");
+  return add_break(std::move(breakpoint));
+}
+
+Status DebugSession::set_message_break(std::string_view text, bool receive) {
+  debug::Breakpoint breakpoint;
+  debug::MessagePoint point;
+  point.receive = receive;
+  size_t arrow = text.find("->");
+  if (arrow != std::string_view::npos) {
+    point.from = TRY(parse_process(shell::trim(text.substr(0, arrow))));
+    point.to = TRY(parse_process(shell::trim(text.substr(arrow + 2))));
+  } else if (text.starts_with("from ")) {
+    point.from = TRY(parse_process(shell::trim(text.substr(5))));
+  } else if (text.starts_with("by ") || text.starts_with("to ")) {
+    point.to = TRY(parse_process(shell::trim(text.substr(3))));
+  } else {
+    return fail("of whom? for example: break {} p1->p2, break {} {} p3", receive ? "recv" : "send",
+                receive ? "recv" : "send", receive ? "by" : "from");
+  }
+  breakpoint.message = point;
+  breakpoint.location = fmt::format("{} {}", receive ? "recv" : "send", text);
+  return add_break(std::move(breakpoint));
+}
+
+Status DebugSession::add_break(debug::Breakpoint breakpoint) {
+  int number = TRY(breakpoints_->add(std::move(breakpoint)));
+  const debug::Breakpoint& added = *TRY(breakpoints_->find(number));
+  fmt::print("{} {}", added.temporary ? "Temporary breakpoint" : "Breakpoint", number);
+  std::vector<debug::Site> sites = breakpoints_->sites_of(added);
+  if (added.message) {
+    fmt::print(" at {}\n", added.location);
+  } else if (sites.empty()) {
+    fmt::print(" ({}) pending.\n", added.location);
+  } else if (sites.size() > 1) {
+    fmt::print(" at {:#x}: {}. ({} locations)\n", sites[0].address, added.location, sites.size());
+  } else if (sites[0].line.empty()) {
+    fmt::print(" at {:#x}\n", sites[0].address);
+  } else {
+    fmt::print(" at {:#x}: file {}, line {}.\n", sites[0].address, sites[0].file, sites[0].line);
+  }
+  return {};
+}
+
+Status DebugSession::change(std::string_view numbers, const std::function<Status(int)>& how) {
+  std::vector<int> all;
+  if (numbers.empty())
+    for (const auto& [number, breakpoint] : breakpoints_->all()) all.push_back(number);
+  for (std::string_view word : shell::words_of(numbers)) {
+    int number = 0;
+    const char* end = word.data() + word.size();
+    if (std::from_chars(word.data(), end, number).ptr != end) return fail("Bad breakpoint argument: '{}'", word);
+    all.push_back(number);
+  }
+  for (int number : all) TRY_STATUS(how(number));
+  return {};
+}
+
+Status DebugSession::list_breakpoints() {
+  if (breakpoints_->all().empty()) {
+    fmt::print("No breakpoints or watchpoints.\n");
+    return {};
+  }
+  fmt::print("{:<7} {:<14} {:<4} {:<3} {:<10} What\n", "Num", "Type", "Disp", "Enb", "Who");
+  for (const auto& [number, one] : breakpoints_->all()) {
+    fmt::print("{:<7} {:<14} {:<4} {:<3} {:<10} {}\n", number, type_text(one), one.temporary ? "del" : "keep",
+               one.enabled ? "y" : "n", who_text(one), what_text(one, breakpoints_->sites_of(one)));
+    if (!one.condition.empty()) fmt::print("\tstop only if {}\n", one.condition);
+    if (one.hits > 0)
+      fmt::print("\tbreakpoint already hit {} time{}\n", one.hits, one.hits == 1 ? "" : "s");
+    if (one.ignored > 0) fmt::print("\tignore next {} hits\n", one.ignored);
+  }
+  return {};
+}
+
+}  // namespace pastcone::cli

@@ -1,0 +1,85 @@
+// `where` of `pastcone debug`: all threads at once, and who waits for whom.
+#include <algorithm>
+
+#include "pastcone/cli/debug_session.h"
+#include "pastcone/cli/graph_text.h"
+#include "pastcone/debug/sleepers.h"
+#include "pastcone/symbols/location.h"
+
+namespace pastcone::cli {
+namespace {
+
+using causal::Arrow;
+using debug::Sleep;
+using debug::Sleeps;
+
+/// "p1, p2 or p3".
+std::string any_of(const std::vector<ThreadId>& threads) {
+  std::string text;
+  for (size_t i = 0; i < threads.size(); ++i)
+    text += (i == 0 ? "" : i + 1 == threads.size() ? " or " : ", ") + to_string(threads[i]);
+  return text;
+}
+
+std::string waits_text(const Sleep& sleep) {
+  if (sleep.waits_for.empty()) return sleep.why.empty() ? "" : fmt::format(": {}", sleep.why);
+  return fmt::format(": waits for {} ({})", any_of(sleep.waits_for), sleep.why);
+}
+
+/// "; sleeps in read, fd 3: waits for p1 or p3 (message, channel 4)".
+std::string sleep_text(const Sleep& sleep) {
+  if (sleep.call.empty()) return "; its recording ends here";
+  return fmt::format("; sleeps in {}{}{}", sleep.call, sleep.on.empty() ? "" : ", " + sleep.on, waits_text(sleep));
+}
+
+/// "; waits for p1 (message, channel 4)".
+std::string needs_text(const causal::Graph& graph, const std::vector<Arrow>& needs) {
+  std::vector<std::string> texts;
+  for (const Arrow& arrow : needs) {
+    std::string text = fmt::format("{} ({})", graph.thread_id(arrow.from.thread), why_text(graph, arrow));
+    if (std::ranges::find(texts, text) == texts.end()) texts.push_back(std::move(text));
+  }
+  return texts.empty() ? "" : fmt::format("; waits for {}", fmt::join(texts, ", "));
+}
+
+}  // namespace
+
+Status DebugSession::where() {
+  Sleeps sleeps = debug::sleepers(*engine_);
+  debug::State here = engine_->here();
+  for (const auto& [process, record] : world_.processes.processes()) {
+    for (const ThreadRecord& thread : record.threads) {
+      const char* mark = thread.id == focus_ ? "*" : " ";
+      if (engine_->now().tid(thread.id) == 0) {
+        bool begun = engine_->now().steps_done(thread.id) > 0;
+        if (thread.id.number() == 1)
+          fmt::print("{} {:<10} {}\n", mark, event_text(thread.id), begun ? "ended" : "not begun");
+        continue;
+      }
+      symbols::Location at = whereabouts_->locate(thread.id);
+      auto asleep = sleeps.find(thread.id);
+      fmt::print("{} {:<10} {}{}\n", mark, event_text(thread.id),
+                 at.known() ? symbols::place_text(at) : "in an unknown place",
+                 asleep != sleeps.end() ? sleep_text(asleep->second) : wait_text(here, thread.id));
+    }
+  }
+  std::vector<ThreadId> cycle = debug::find_cycle(sleeps);
+  if (cycle.empty()) return {};
+  std::vector<std::string> links;
+  for (size_t i = 0; i < cycle.size(); ++i)
+    links.push_back(fmt::format("{} waits for {} ({})", cycle[i], cycle[(i + 1) % cycle.size()], sleeps[cycle[i]].why));
+  fmt::print("deadlock: {}\n", fmt::join(links, ", "));
+  std::vector<ThreadId> stuck = debug::deadlocked(sleeps);
+  std::erase_if(stuck, [&](ThreadId thread) { return std::ranges::find(cycle, thread) != cycle.end(); });
+  if (!stuck.empty()) fmt::print("so {} never go{} on either\n", any_of(stuck), stuck.size() == 1 ? "es" : "");
+  return {};
+}
+
+/// By the recording: what it needs next. Who has gone on from its event may have to compute before it needs anything.
+std::string DebugSession::wait_text(const debug::State& here, ThreadId thread) const {
+  auto index = world_.graph.find(thread);
+  if (!index || here.trails.contains(thread)) return "";
+  return needs_text(world_.graph, debug::missing(world_.graph, here.cut, *index));
+}
+
+}  // namespace pastcone::cli

@@ -1,0 +1,254 @@
+#include "pastcone/debug/breakpoints.h"
+
+#include <algorithm>
+
+#include "pastcone/debug/registers.h"
+#include "pastcone/graph/messages.h"
+#include "pastcone/graph/steps.h"
+
+namespace pastcone::debug {
+namespace {
+
+using replay::TraceStop;
+
+bool is_place(const Breakpoint& breakpoint) { return !breakpoint.message && breakpoint.watch.empty(); }
+
+std::string base_name(const std::string& path) { return Path(path).filename().native(); }
+
+}  // namespace
+
+Breakpoints::Breakpoints(Engine& engine, Images& images) : engine_(engine), images_(images) {
+  engine_.observe({
+      .wants =
+          [this](ProcessId process) {
+            return std::ranges::any_of(all_, [&](const auto& entry) {
+              return entry.second.enabled && is_place(entry.second) && meant_for(entry.second, process);
+            });
+          },
+      .open = [this](ProcessId process) { return open(process); },
+      .hit = [this](const TraceStop& stop, ThreadId thread, bool) { return hit(stop, thread); },
+      .next_stop = [this](ThreadId thread, uint64_t step) { return next_message(thread, step); },
+  });
+}
+
+/// One that runs the program at some time.
+bool Breakpoints::meant_for(const Breakpoint& breakpoint, ProcessId process) const {
+  if (breakpoint.process) return *breakpoint.process == process;
+  if (breakpoint.program.empty()) return true;
+  const ProcessTable& table = engine_.world().processes;
+  const ProcessRecord* record = table.find(process);
+  if (record == nullptr) return false;
+  auto is_it = [&](const ProgramRun& run) {
+    return base_name(run.path) == breakpoint.program || base_name(run.name) == breakpoint.program;
+  };
+  if (std::ranges::any_of(record->programs, is_it)) return true;
+  // What it has from its parent, up to where it was forked.
+  if (!record->parent.valid()) return false;
+  const ProcessRecord* parent = table.find(record->parent.process());
+  return parent != nullptr && meant_for(breakpoint, parent->id);
+}
+
+Result<int> Breakpoints::add(Breakpoint breakpoint) {
+  breakpoint.number = last_number_ + 1;
+  if (breakpoint.message) {
+    find_steps(breakpoint);
+    if (steps_[breakpoint.number].empty()) {
+      steps_.erase(breakpoint.number);
+      return fail("there are no such messages; 'ps' shows the processes, 'show messages' what is under way");
+    }
+  } else {
+    TRY_STATUS(check_location(breakpoint));
+  }
+  last_number_ = breakpoint.number;
+  all_[breakpoint.number] = breakpoint;
+  engine_.open_again();
+  return breakpoint.number;
+}
+
+Status Breakpoints::check_location(const Breakpoint& breakpoint) {
+  bool known = false, later = false;
+  std::string reason = "there is no process that it is meant for; 'ps' shows all";
+  for (const auto& [process, record] : engine_.world().processes.processes()) {
+    if (!meant_for(breakpoint, process)) continue;
+    if (engine_.now().pid(process) == 0) {
+      later = later || engine_.now().steps_done(ThreadId(process, 1)) == 0;
+      continue;
+    }
+    later = later || engine_.will_begin(process);
+    TRY_STATUS(engine_.now().freeze(process));
+    auto sites = images_.find(process, breakpoint.location, breakpoint.condition);
+    known = known || sites.has_value();
+    if (!sites) reason = sites.error().message;
+  }
+  if (!known && !later) return fail("{}", reason);
+  return {};
+}
+
+Status Breakpoints::set_condition(int number, const std::string& condition) {
+  Breakpoint* breakpoint = TRY(find(number));
+  if (breakpoint->message) return fail("breakpoint {} is at messages, which have no condition", number);
+  Breakpoint changed = *breakpoint;
+  changed.condition = condition;
+  if (is_place(changed)) TRY_STATUS(check_location(changed));
+  *breakpoint = std::move(changed);
+  engine_.open_again();
+  return {};
+}
+
+std::vector<Site> Breakpoints::sites_of(const Breakpoint& breakpoint) {
+  std::map<uint64_t, Site> sites;
+  for (const auto& [process, record] : engine_.world().processes.processes()) {
+    if (!is_place(breakpoint) || !meant_for(breakpoint, process) || engine_.now().pid(process) == 0) continue;
+    if (!engine_.now().freeze(process)) continue;
+    auto found = images_.find(process, breakpoint.location, breakpoint.condition);
+    if (!found) continue;
+    for (const Site& site : *found) sites[site.address] = site;
+  }
+  std::vector<Site> all;
+  for (auto& [address, site] : sites) all.push_back(std::move(site));
+  return all;
+}
+
+void Breakpoints::add_watch(Breakpoint watch) {
+  last_number_ = std::max(last_number_, watch.number);
+  all_[watch.number] = std::move(watch);
+}
+
+Status Breakpoints::remove(int number) {
+  TRY(find(number));
+  all_.erase(number);
+  steps_.erase(number);
+  engine_.open_again();
+  return {};
+}
+
+Result<Breakpoint*> Breakpoints::find(int number) {
+  auto found = all_.find(number);
+  if (found == all_.end()) return fail("No breakpoint number {}.", number);
+  return &found->second;
+}
+
+Status Breakpoints::open(ProcessId process) {
+  Incarnation& run = engine_.now();
+  if (std::exchange(generation_, engine_.generation()) != engine_.generation()) {
+    armed_.clear();
+    entries_.clear();
+  }
+  auto& armed = armed_[process];
+  if (!engine_.is_new_program(process)) {
+    for (const auto& [address, old] : armed) run.remove_break(process, address);
+    if (auto entry = entries_.find(process); entry != entries_.end()) run.remove_break(process, entry->second);
+  }
+  armed.clear();
+  entries_.erase(process);
+  bool missing = false;
+  for (const auto& [number, breakpoint] : all_) {
+    if (!breakpoint.enabled || !is_place(breakpoint) || !meant_for(breakpoint, process)) continue;
+    auto sites = images_.find(process, breakpoint.location, breakpoint.condition);
+    if (!sites) {
+      missing = true;
+      continue;
+    }
+    for (const Site& site : *sites) {
+      if (!run.add_break(process, site.address)) continue;  // it is not mapped yet
+      armed.insert({site.address, {number, site}});
+    }
+  }
+  // What is in a library is known when the program itself begins.
+  if (uint64_t entry = images_.image(process).entry; missing && entry != 0 && run.add_break(process, entry))
+    entries_[process] = entry;
+  return {};
+}
+
+bool Breakpoints::hit(const TraceStop& stop, ThreadId thread) {
+  if (stop.kind != TraceStop::Kind::kBreak) return false;
+  ProcessId process = thread.process();
+  if (auto entry = entries_.find(process); entry != entries_.end() && entry->second == stop.address) {
+    engine_.open_when_standing(process);
+    return true;
+  }
+  std::vector<int> numbers;
+  auto [begin, end] = armed_[process].equal_range(stop.address);
+  for (auto point = begin; point != end; ++point) {
+    auto found = all_.find(point->second.number);
+    if (found == all_.end() || !found->second.enabled || !holds(point->second.site, stop, thread)) continue;
+    ++found->second.hits;
+    if (found->second.ignored > 0) {
+      --found->second.ignored;
+    } else {
+      numbers.push_back(found->first);
+    }
+  }
+  hits_[thread] = {engine_.motions(), numbers};
+  return !numbers.empty();
+}
+
+bool Breakpoints::holds(const Site& site, const TraceStop& stop, ThreadId thread) {
+  if (!site.condition) return true;
+  auto registers = engine_.now().tracer().registers(stop.thread);
+  if (!registers) return true;
+  auto value = site.condition->evaluate(
+      [&](uint64_t address, void* to, size_t size) {
+        return engine_.now().read(thread.process(), address, to, size);
+      },
+      [&](int number) { return register_of(*registers, number); });
+  return !value || value->value != 0;  // as in gdb: who cannot tell stops
+}
+
+std::vector<int> Breakpoints::hit_by(ThreadId thread) const {
+  auto found = hits_.find(thread);
+  bool now = found != hits_.end() && found->second.motion == engine_.motions();
+  return now ? found->second.numbers : std::vector<int>();
+}
+
+void Breakpoints::remove_temporary(const std::vector<int>& numbers) {
+  for (int number : numbers) {
+    auto found = all_.find(number);
+    if (found != all_.end() && found->second.temporary) (void)remove(number);
+  }
+}
+
+// --- messages ---------------------------------------------------------------------------------------------------
+
+void Breakpoints::find_steps(const Breakpoint& breakpoint) {
+  const causal::Graph& graph = engine_.world().graph;
+  const MessagePoint& point = *breakpoint.message;
+  auto& steps = steps_[breakpoint.number];
+  auto is = [&](ProcessId wanted, const causal::Transfer* transfer) {
+    if (!wanted.valid()) return true;
+    return transfer != nullptr && graph.threads[transfer->at.thread].process == wanted.number();
+  };
+  graph::Messages messages(graph);
+  while (auto message = messages.next()) {
+    const causal::Transfer* send = message->send == causal::kNone ? nullptr : &graph.sends[message->send];
+    const causal::Transfer* receive =
+        message->receive == causal::kNone ? nullptr : &graph.receives[message->receive];
+    const causal::Transfer* at = point.receive ? receive : send;
+    if (at == nullptr || !is(point.from, send) || !is(point.to, receive)) continue;
+    steps[graph.thread_id(at->at.thread)].insert(graph::plain_step(graph, at->at));
+  }
+}
+
+std::optional<uint64_t> Breakpoints::next_message(ThreadId thread, uint64_t step) const {
+  std::optional<uint64_t> next;
+  for (const auto& [number, threads] : steps_) {
+    auto breakpoint = all_.find(number);
+    auto found = threads.find(thread);
+    if (breakpoint == all_.end() || !breakpoint->second.enabled || found == threads.end()) continue;
+    auto behind = found->second.upper_bound(step);
+    if (behind != found->second.end() && (!next || *behind < *next)) next = *behind;
+  }
+  return next;
+}
+
+std::vector<int> Breakpoints::messages_at(ThreadId thread) const {
+  std::vector<int> numbers;
+  for (const auto& [number, threads] : steps_) {
+    auto found = threads.find(thread);
+    if (found != threads.end() && found->second.contains(engine_.now().steps_done(thread)))
+      numbers.push_back(number);
+  }
+  return numbers;
+}
+
+}  // namespace pastcone::debug

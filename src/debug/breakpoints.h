@@ -1,0 +1,90 @@
+// Breakpoints as users set them: in one process, or in all that run a program, those that begin later too; or at
+// messages. They outlive forks, execs and going back; the processes are prepared for them when they begin.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "pastcone/debug/engine.h"
+#include "pastcone/debug/images.h"
+
+namespace pastcone::debug {
+
+/// Messages of some processes: break send from p3, break recv p1->p2.
+struct MessagePoint {
+  bool receive = false;
+  ProcessId from, to;  ///< none: whoever
+};
+
+struct Breakpoint {
+  int number = 0;
+  std::optional<ProcessId> process;  ///< none: see `program`
+  std::string program;               ///< all processes that run it; empty: all
+  std::string location;              ///< as gdb takes it
+  std::string condition;
+  std::optional<MessagePoint> message;  ///< instead of a location
+  bool temporary = false, enabled = true;
+  std::string watch;     ///< watch, rwatch, awatch: it is gdb's, of the process; `location` is its expression
+  uint64_t ignored = 0;  ///< so many hits are passed over
+  uint64_t hits = 0;
+};
+
+class Breakpoints {
+ public:
+  Breakpoints(Engine& engine, Images& images);
+
+  /// For what is numbered with them.
+  int take_number() { return ++last_number_; }
+  int last_number() const { return last_number_; }
+  /// The number it gets. An error if no process that exists has the location, and no later one may.
+  Result<int> add(Breakpoint breakpoint);
+  Status remove(int number);
+  Result<Breakpoint*> find(int number);
+  const std::map<int, Breakpoint>& all() const { return all_; }
+  /// Something about one has been changed.
+  void changed() { engine_.open_again(); }
+
+  /// Checked where the processes are known.
+  Status set_condition(int number, const std::string& condition);
+  /// The places that were found for it, in the processes that there are.
+  std::vector<Site> sites_of(const Breakpoint& breakpoint);
+  /// One that gdb has numbered.
+  void add_watch(Breakpoint watch);
+
+  /// Those that the thread has stopped at in the last motion.
+  std::vector<int> hit_by(ThreadId thread) const;
+  std::vector<int> messages_at(ThreadId thread) const;
+  void remove_temporary(const std::vector<int>& numbers);
+  bool meant_for(const Breakpoint& breakpoint, ProcessId process) const;
+
+ private:
+  Status open(ProcessId process);
+  bool hit(const replay::TraceStop& stop, ThreadId thread);
+  bool holds(const Site& site, const replay::TraceStop& stop, ThreadId thread);
+  std::optional<uint64_t> next_message(ThreadId thread, uint64_t step) const;
+  void find_steps(const Breakpoint& breakpoint);
+  Status check_location(const Breakpoint& breakpoint);
+
+  Engine& engine_;
+  Images& images_;
+  std::map<int, Breakpoint> all_;
+  int last_number_ = 0;
+  struct Armed {
+    int number;
+    Site site;
+  };
+  std::map<ProcessId, std::multimap<uint64_t, Armed>> armed_;
+  std::map<ProcessId, uint64_t> entries_;  ///< where libraries will be known
+  uint64_t generation_ = 0;
+  struct Hits {
+    uint64_t motion = 0;
+    std::vector<int> numbers;
+  };
+  std::map<ThreadId, Hits> hits_;
+  std::map<int, std::map<ThreadId, std::set<uint64_t>>> steps_;  ///< of messages: plain ones
+};
+
+}  // namespace pastcone::debug

@@ -1,0 +1,54 @@
+#include "pastcone/debug/ends.h"
+
+#include <cstring>
+
+#include "pastcone/graph/steps.h"
+
+namespace pastcone::debug {
+
+Ends::Ends(Engine& engine) : engine_(engine) {
+  for (const auto& [number, process] : engine.world().processes.processes()) note(process);
+  engine.observe({.next_stop = [this](ThreadId thread, uint64_t step) -> std::optional<uint64_t> {
+    auto found = endings_.find(thread);
+    if (ignored || found == endings_.end() || found->second.step <= step) return {};
+    return found->second.step;
+  }});
+}
+
+void Ends::note(const ProcessRecord& process) {
+  using Kind = End::Kind;
+  const End& end = process.end;
+  bool signalled = end.kind == Kind::kSignalled;
+  if (!signalled && end.kind != Kind::kKilled && (end.kind != Kind::kExited || end.value == 0)) return;
+  for (const ThreadRecord& thread : process.threads) {
+    if (thread.end.kind != end.kind || thread.end.value != end.value || thread.events == 0) continue;
+    Ending& ending = endings_[thread.id];
+    if (end.kind == Kind::kKilled) {
+      ending = {2 * thread.events + 1, fmt::format("{} was killed here, or later in this call.", process.id)};
+    } else if (signalled) {
+      const char* what = strsignal(static_cast<int>(end.value));
+      ending = {2 * thread.events - 1, fmt::format("{} received signal {}, {}.", process.id,
+                                                   signal_name(static_cast<uint64_t>(end.value)), what)};
+    } else {
+      ending = {2 * thread.events - 1, fmt::format("{} exits with status {}.", process.id, end.value)};
+    }
+  }
+}
+
+std::optional<std::string> Ends::text_at(ThreadId thread) const {
+  auto found = endings_.find(thread);
+  if (found == endings_.end() || engine_.now().steps_done(thread) != found->second.step) return {};
+  return found->second.text;
+}
+
+std::vector<std::string> Ends::within(const causal::Cut& cut) const {
+  const causal::Graph& graph = engine_.world().graph;
+  std::vector<std::string> texts;
+  for (const auto& [thread, ending] : endings_) {
+    auto index = graph.find(thread);
+    if (index && graph::plain_step(graph, {*index, cut[*index]}) >= ending.step) texts.push_back(ending.text);
+  }
+  return texts;
+}
+
+}  // namespace pastcone::debug

@@ -1,0 +1,37 @@
+// Where processes come to a bad end: by a signal, with another status than 0, killed. They are stopped just before,
+// while there is something to be seen.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "pastcone/debug/engine.h"
+
+namespace pastcone::debug {
+
+class Ends {
+ public:
+  explicit Ends(Engine& engine);
+
+  /// "p1 received signal SIGSEGV, Segmentation fault.": of a thread that stands just before such an end.
+  std::optional<std::string> text_at(ThreadId thread) const;
+
+  /// Nobody is stopped by his end while this is set.
+  bool ignored = false;
+  /// Of those that have come to such an end in the cut.
+  std::vector<std::string> within(const causal::Cut& cut) const;
+
+ private:
+  struct Ending {
+    uint64_t step;  ///< plain: entering its last event, or what it would do after it
+    std::string text;
+  };
+  void note(const ProcessRecord& process);
+
+  Engine& engine_;
+  std::map<ThreadId, Ending> endings_;
+};
+
+}  // namespace pastcone::debug

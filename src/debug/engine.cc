@@ -1,0 +1,157 @@
+#include "pastcone/debug/engine.h"
+
+#include <algorithm>
+
+namespace pastcone::debug {
+
+using replay::Halt;
+
+Engine::Engine(const World& world, EngineOptions options) : world_(world), options_(std::move(options)) {}
+Engine::~Engine() = default;
+
+Result<Incarnation*> Engine::run() {
+  if (!run_) TRY_STATUS(restart());
+  return run_.get();
+}
+
+void Engine::end() {
+  run_.reset();
+}
+
+Status Engine::restart() {
+  end();  // before the next begins: one at a time
+  run_ = TRY(Incarnation::begin(world_, options_.show_output, &shown_, options_.interrupted));
+  run_->filter = [this](const replay::TraceStop& stop, ThreadId thread, bool inside) {
+    bool stops = false;  // all are asked: several may mean the same place
+    for (const Observer& observer : observers_) {
+      bool asked = observer.hit && (!calling_ || observer.in_calls);
+      if (asked && observer.hit(stop, thread, inside)) stops = true;
+    }
+    return stops;
+  };
+  ++generation_;
+  opened_.clear();
+  reopened_.clear();
+  ++motions_;
+  Arrival arrival = run_->run({});
+  if (arrival.halt == Halt::kStanding) return {};
+  return fail("the replay does not begin; try 'pastcone replay --verify'");
+}
+
+Gates Engine::gates() {
+  Gates gates;
+  gates.wanted = [this](ProcessId process) {
+    return std::ranges::any_of(observers_, [&](const Observer& o) { return o.wants && o.wants(process); });
+  };
+  gates.open = [this](ProcessId process) {
+    at_gate_ = process;
+    Status status = open(process);
+    at_gate_ = ProcessId();
+    return status;
+  };
+  gates.passes = [this](ProcessId process) -> Result<bool> {
+    if (reopened_.erase(process) == 0) return false;
+    TRY_STATUS(open(process));
+    return true;
+  };
+  gates.next_stop = [this](ThreadId thread, uint64_t step) {
+    std::optional<uint64_t> next;
+    for (const Observer& observer : observers_) {
+      auto stop = observer.next_stop ? observer.next_stop(thread, step) : std::nullopt;
+      if (stop && (!next || *stop < *next)) next = stop;
+    }
+    return next;
+  };
+  return gates;
+}
+
+Status Engine::open(ProcessId process) {
+  TRY_STATUS(run_->freeze(process));
+  for (const Observer& observer : observers_)
+    if (observer.wants && observer.wants(process) && observer.open) TRY_STATUS(observer.open(process));
+  opened_.insert(process);
+  return {};
+}
+
+/// Those that have begun already.
+Status Engine::open_all() {
+  for (const auto& [process, record] : world_.processes.processes()) {
+    if (opened_.contains(process) || run_->pid(process) == 0) continue;
+    bool wanted = std::ranges::any_of(observers_, [&](const Observer& o) { return o.wants && o.wants(process); });
+    bool has_program = record.parent.valid() ||
+                       (!record.programs.empty() &&
+                        run_->steps_done(ThreadId(process, 1)) >= 2 * record.programs[0].event.index());
+    if (!wanted || !has_program) continue;
+    TRY_STATUS(open(process));
+  }
+  return {};
+}
+
+bool Engine::will_begin(ProcessId process) {
+  const ProcessRecord* record = world_.processes.find(process);
+  return record != nullptr && std::ranges::any_of(record->programs, [&](const ProgramRun& program) {
+    return run_->steps_done(program.event.thread()) < 2 * program.event.index();
+  });
+}
+
+Status Engine::go_to(const State& target) {
+  TRY(run());
+  if (!run_->can_reach(target)) TRY_STATUS(restart());
+  ++motions_;
+  auto filter = std::exchange(run_->filter, [](const replay::TraceStop&, ThreadId, bool) { return false; });
+  Result<Arrival> arrival = run_->go_to(target);
+  run_->filter = std::move(filter);
+  opened_.clear();
+  TRY(std::move(arrival));
+  if (run_->live().diverged()) return fail("the replay diverged on the way; see 'pastcone replay --verify'");
+  return {};
+}
+
+Result<Rest> Engine::move(const std::function<Result<Rest>(Motion&)>& how) {
+  TRY(run());
+  ++motions_;
+  TRY_STATUS(open_all());
+  Motion motion(world_, *run_, gates());
+  return how(motion);
+}
+
+Result<Rest> Engine::run_to(const causal::Cut& target) {
+  TRY(run());
+  if (!run_->can_reach({target, {}})) TRY_STATUS(restart());
+  return move([&](Motion& motion) { return motion.to(target); });
+}
+
+Result<Rest> Engine::run_to(const Goal& goal) {
+  TRY(run());
+  if (!run_->can_reach({goal.cut, {}})) TRY_STATUS(restart());
+  return move([&](Motion& motion) { return motion.to(goal); });
+}
+
+Result<Rest> Engine::advance(ProcessId process) {
+  return move([&](Motion& motion) { return motion.advance(process); });
+}
+
+Result<Rest> Engine::step(ThreadId thread) {
+  return move([&](Motion& motion) { return motion.step(thread); });
+}
+
+Result<Rest> Engine::call(ThreadId thread) {
+  TRY(run());
+  ++motions_;
+  calling_ = true;
+  Arrival arrival = run_->call(thread);
+  calling_ = false;
+  Rest rest;
+  if (arrival.halt == Halt::kTraced) {
+    rest.stops.push_back({arrival.stop, arrival.thread});
+  } else {
+    rest.halt = arrival.halt;
+  }
+  return rest;
+}
+
+Result<Rest> Engine::everybody() {
+  return move([](Motion& motion) { return motion.everybody(); });
+}
+
+}  // namespace pastcone::debug

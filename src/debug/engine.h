@@ -1,0 +1,94 @@
+// The run as it is debugged: a state of all processes that can be gone to, forwards and back, and motions from
+// there. Going back begins another replay, which nobody sees but by the time it takes.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <set>
+#include <vector>
+
+#include "pastcone/debug/incarnation.h"
+#include "pastcone/debug/motion.h"
+
+namespace pastcone::debug {
+
+struct EngineOptions {
+  bool show_output = true;
+  std::function<bool()> interrupted;
+};
+
+/// What wants to know where processes stop, and to stop them. All are asked; one that says so stops them.
+struct Observer {
+  std::function<bool(ProcessId)> wants = {};     ///< to be told when it begins with a program
+  std::function<Status(ProcessId)> open = {};    ///< it has; it stands, and points can be set
+  Incarnation::Filter hit = {};                  ///< whether a hit is a stop
+  bool in_calls = false;                         ///< `hit` is also asked while gdb calls a function
+  /// The next step, in plain ones, behind the given one, at which the thread is to stop; none: nowhere.
+  std::function<std::optional<uint64_t>(ThreadId, uint64_t)> next_stop = {};
+};
+
+class Engine {
+ public:
+  Engine(const World& world, EngineOptions options);
+  ~Engine();
+
+  const World& world() const { return world_; }
+  void observe(Observer observer) { observers_.push_back(std::move(observer)); }
+
+  /// There is always one after the first call.
+  Result<Incarnation*> run();
+  Incarnation& now() { return *run_; }
+  /// All at their beginnings.
+  Status restart();
+  /// There is none until somebody wants one again: another engine may have one meanwhile.
+  void end();
+
+  bool interrupted() const { return options_.interrupted && options_.interrupted(); }
+  /// Changes with every replay that is begun: what was set in the processes of the last one is gone.
+  uint64_t generation() const { return generation_; }
+  /// Changes with every motion.
+  uint64_t motions() const { return motions_; }
+  /// Somebody has moved processes without the functions below.
+  void note_motion() { ++motions_; }
+
+  /// Observers look at all processes again before the next motion.
+  void open_again() { opened_.clear(); }
+  /// The process has been stopped only to be looked at again, and goes on.
+  void open_when_standing(ProcessId process) { reopened_.insert(process); }
+  /// While observers open a process: whether what was set in it is gone.
+  bool is_new_program(ProcessId process) const { return at_gate_ == process; }
+  /// Whether it will begin with a program that it has not begun with yet.
+  bool will_begin(ProcessId process);
+
+  State here() const { return run_ ? run_->present() : State(); }
+  /// Nothing stops it on the way.
+  Status go_to(const State& target);
+
+  // Motions, with what observers want. kInterrupted leaves everybody where he is.
+  Result<Rest> run_to(const causal::Cut& target);
+  Result<Rest> run_to(const Goal& goal);
+  Result<Rest> advance(ProcessId process);
+  Result<Rest> step(ThreadId thread);
+  Result<Rest> everybody();
+  /// The thread runs a function that gdb calls: it alone, and nothing that is recorded. kStanding: it cannot go on,
+  /// because it would.
+  Result<Rest> call(ThreadId thread);
+
+ private:
+  Result<Rest> move(const std::function<Result<Rest>(Motion&)>& how);
+  Gates gates();
+  Status open(ProcessId process);
+  Status open_all();
+
+  const World& world_;
+  EngineOptions options_;
+  std::unique_ptr<Incarnation> run_;
+  std::vector<Observer> observers_;
+  uint64_t generation_ = 0, motions_ = 0;
+  std::vector<bool> shown_;  ///< of output
+  std::set<ProcessId> opened_, reopened_;
+  ProcessId at_gate_;
+  bool calling_ = false;
+};
+
+}  // namespace pastcone::debug

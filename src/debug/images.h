@@ -1,0 +1,45 @@
+// What is known about the programs that processes run: where gdb finds locations in them, and expressions as
+// bytecode. Asked once for a program at an address; the processes of a program mostly have it at the same one.
+#pragma once
+
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "pastcone/debug/seats.h"
+#include "pastcone/gdb/compile.h"
+
+namespace pastcone::debug {
+
+/// A program as one process has it in memory.
+struct Image {
+  Path program;
+  uint64_t entry = 0;  ///< where it begins, which says where it lies
+  auto operator<=>(const Image&) const = default;
+};
+
+/// Where a breakpoint is to stop.
+struct Site {
+  uint64_t address = 0;
+  std::string function, file, line;  ///< empty: not known
+  std::optional<gdb::AgentExpression> condition;
+};
+
+class Images {
+ public:
+  Images(Engine& engine, Seats& seats) : engine_(engine), seats_(seats) {}
+
+  Image image(ProcessId process);
+  /// Of a process that stands. The error is gdb's.
+  Result<std::vector<Site>> find(ProcessId process, const std::string& location, const std::string& condition);
+
+ private:
+  Result<std::vector<Site>> ask(gdb::Gdb& gdb, const std::string& location, const std::string& condition);
+
+  Engine& engine_;
+  Seats& seats_;
+  std::map<std::tuple<Image, std::string, std::string>, std::vector<Site>> found_;
+};
+
+}  // namespace pastcone::debug

@@ -1,0 +1,514 @@
+#include "pastcone/debug/incarnation.h"
+
+#include <algorithm>
+
+#include "pastcone/debug/horizons.h"
+#include "pastcone/graph/steps.h"
+#include "pastcone/record/shared_stage.h"
+#include "pastcone/replay/nth_write.h"
+
+namespace pastcone::debug {
+namespace {
+
+using record::load;
+using replay::Halt;
+using replay::TraceStop;
+using stage::ThreadState;
+using stage::WaitKind;
+
+constexpr uint64_t kManyHits = 200;
+
+Move::Kind kind_of(const TraceStop& stop) {
+  return stop.kind == TraceStop::Kind::kWatch ? Move::Kind::kWatch : Move::Kind::kBreak;
+}
+
+bool waits_in_event(WaitKind kind) {
+  switch (kind) {
+    case WaitKind::kHorizon:
+    case WaitKind::kOrder:
+    case WaitKind::kJoin:
+    case WaitKind::kFutex:
+      return false;
+    default:
+      return true;
+  }
+}
+
+void add_steps(Trail& trail, uint64_t count) {
+  if (!trail.empty() && trail.back().kind == Move::Kind::kSteps) {
+    trail.back().count += count;
+  } else {
+    trail.push_back({Move::Kind::kSteps, 0, count, 0});
+  }
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Incarnation>> Incarnation::begin(const World& world, bool show_output, std::vector<bool>* shown,
+                                                        std::function<bool()> interrupted) {
+  replay::ReplayOptions options{.show_output = show_output};
+  options.horizons.emplace();
+  options.hold = true;
+  options.output_once = shown;
+  options.interrupted = std::move(interrupted);
+  std::unique_ptr<Incarnation> made(new Incarnation(world));
+  made->live_ = TRY(replay::Live::start(world.recording, world.run, options));
+  made->tracer().filter = [self = made.get()](const TraceStop& stop) { return self->take_hit(stop); };
+  return made;
+}
+
+Incarnation::~Incarnation() {
+  // Who hits something while all are being ended has nobody to ask.
+  if (live_) tracer().filter = [](const TraceStop&) { return false; };
+}
+
+// --- who is where ---------------------------------------------------------------------------------------------
+
+const stage::ThreadSlot& Incarnation::slot(ThreadId thread) const {
+  stage::View view = live_->stage();
+  return view.thread(replay::thread_slot(view, thread));
+}
+
+pid_t Incarnation::tid(ThreadId thread) const {
+  const stage::ThreadSlot& where = slot(thread);
+  auto state = static_cast<ThreadState>(load(where.state));
+  if (state == ThreadState::kNone || state == ThreadState::kEnded) return 0;
+  if (is_dead(thread.process())) return 0;
+  return static_cast<pid_t>(load(where.tid));
+}
+
+/// Killed, so that it could not say so.
+bool Incarnation::is_dead(ProcessId process) const {
+  stage::View view = live_->stage();
+  auto first = static_cast<pid_t>(load(view.thread(view.process(process.number()).first_thread).tid));
+  return first != 0 && live_->end_of(first).has_value();
+}
+
+pid_t Incarnation::pid(ProcessId process) const {
+  stage::View view = live_->stage();
+  const stage::ProcessSlot& of = view.process(process.number());
+  for (uint32_t i = 0; i < of.thread_count; ++i) {
+    auto state = static_cast<ThreadState>(load(view.thread(of.first_thread + i).state));
+    bool there = state != ThreadState::kNone && state != ThreadState::kEnded;
+    if (there) return is_dead(process) ? 0 : static_cast<pid_t>(load(view.thread(of.first_thread).tid));
+  }
+  return 0;
+}
+
+ThreadId Incarnation::thread_of(pid_t tid) const {
+  ThreadId ended;
+  for (const auto& [thread, stream] : world_.recording.threads()) {
+    if (this->tid(thread) == tid) return thread;
+    if (static_cast<pid_t>(load(slot(thread).tid)) == tid) ended = thread;
+  }
+  return ended;
+}
+
+uint64_t Incarnation::events_done(ThreadId thread) const {
+  return std::max<uint64_t>(load(slot(thread).event), 1) - 1;
+}
+
+uint64_t Incarnation::steps_done(ThreadId thread) const {
+  const stage::ThreadSlot& where = slot(thread);
+  bool parked = in_call(thread) && static_cast<WaitKind>(where.wait_kind) == WaitKind::kHorizon;
+  return parked ? where.wait_position : 2 * events_done(thread);
+}
+
+bool Incarnation::in_call(ThreadId thread) const {
+  return static_cast<ThreadState>(load(slot(thread).state)) == ThreadState::kWaiting;
+}
+
+bool Incarnation::was_killed(ProcessId process) const {
+  const ProcessRecord* record = world_.processes.find(process);
+  if (record == nullptr || !is_dead(process)) return false;
+  for (const ThreadRecord& thread : record->threads)
+    if (steps_done(thread.id) < 2 * thread.events && events_done(thread.id) + 1 < thread.events) return true;
+  return false;
+}
+
+State Incarnation::present() const {
+  std::vector<replay::Standing> all = live_->standing();
+  State state;
+  for (replay::Standing& where : all) {
+    ThreadId thread = where.last.thread();
+    // Who waits in an event has come to where it begins; locks come before that.
+    bool waits = in_call(thread) && waits_in_event(static_cast<WaitKind>(slot(thread).wait_kind));
+    if (waits && where.steps != UINT64_MAX && where.steps % 2 == 0) ++where.steps;
+    auto way = ways_.find(thread);
+    Trail trail;
+    if (where.ended) continue;
+    if (in_call(thread)) {
+      if (waits || where.point == 0) continue;
+    } else if (way != ways_.end() && way->second.since == since(thread)) {
+      trail = way->second.now;
+      if (trail.empty()) continue;
+    } else {
+      continue;
+    }
+    if (auto move = point_move(where)) trail.insert(trail.begin(), *move);
+    if (!trail.empty()) state.trails[thread] = std::move(trail);
+  }
+  state.cut = steps_of(world_.graph, all);
+  return state;
+}
+
+Incarnation::Since Incarnation::since(ThreadId thread) const {
+  return {events_done(thread), load(slot(thread).points)};
+}
+
+/// To the last point that it has passed, if that is no step of the graph.
+std::optional<Move> Incarnation::point_move(const replay::Standing& where) const {
+  auto index = world_.graph.find(where.last.thread());
+  if (!index || where.points == 0) return {};
+  causal::Node node = graph::find_step(world_.graph, *index, static_cast<uint32_t>(where.steps), where.points);
+  if (graph::point_at(world_.graph, node) == where.points) return {};
+  return Move{Move::Kind::kPoints, 0, where.points, 0};
+}
+
+// --- hits and trails ------------------------------------------------------------------------------------------
+
+bool Incarnation::take_hit(const TraceStop& stop) {
+  ThreadId thread = thread_of(stop.thread);
+  if (inner_ && stop.kind == TraceStop::Kind::kBreak && stop.address == inner_->address)
+    return thread == inner_->thread;
+  bool inside = false;
+  if (stop.kind == TraceStop::Kind::kWatch) {
+    auto registers = tracer().registers(stop.thread);
+    inside = registers && in_runtime(registers->rip);
+  }
+  if (thread.valid() && !inside) {
+    Way& way = ways_[thread];
+    if (Since now = since(thread); way.since != now) way = {now, {}, {}, {}};
+    ++way.counts[{kind_of(stop), stop.address}];
+  }
+  return filter ? filter(stop, thread, inside) : !inside;
+}
+
+void Incarnation::note_stop(const TraceStop& stop, ThreadId thread) {
+  Way& way = ways_[thread];
+  Since now = since(thread);
+  bool same = way.since == now;
+  switch (stop.kind) {
+    case TraceStop::Kind::kBreak:
+    case TraceStop::Kind::kWatch: {
+      uint64_t count = same ? way.counts[{kind_of(stop), stop.address}] : 1;
+      way.now = same ? way.before : Trail();
+      auto size = watched_.find({thread.process(), stop.address});
+      bool watches = stop.kind == TraceStop::Kind::kWatch && size != watched_.end();
+      way.now.push_back({kind_of(stop), watches ? size->second : 0, count, stop.address});
+      break;
+    }
+    case TraceStop::Kind::kStep:
+      if (!same) way.now.clear();
+      add_steps(way.now, 1);
+      break;
+    default:
+      if (!same) way.now.clear();
+      if (!in_call(thread)) way.now.push_back({Move::Kind::kLost, 0, 0, 0});
+      break;
+  }
+  way.since = now;
+  if (stop.kind == TraceStop::Kind::kStep) begin_trail_here(thread);
+}
+
+/// What is counted from now on comes after the moves so far.
+void Incarnation::begin_trail_here(ThreadId thread) {
+  Way& way = ways_[thread];
+  if (way.since != since(thread)) way = {since(thread), {}, {}, {}};
+  way.before = way.now;
+  way.counts.clear();
+}
+
+Status Incarnation::add_break(ProcessId process, uint64_t address) {
+  TRY_STATUS(tracer().add_break(pid(process), address));
+  for (pid_t tid : tracer().threads(pid(process))) begin_trail_here(thread_of(tid));
+  return {};
+}
+
+void Incarnation::remove_break(ProcessId process, uint64_t address) {
+  if (pid_t id = pid(process); id != 0 && tracer().traces(id)) tracer().remove_break(id, address);
+}
+
+Status Incarnation::add_watch(ProcessId process, uint64_t address, uint32_t size, bool reads) {
+  TRY_STATUS(tracer().add_watch(pid(process), address, size, reads));
+  watched_[{process, address}] = size;
+  for (pid_t tid : tracer().threads(pid(process))) begin_trail_here(thread_of(tid));
+  return {};
+}
+
+void Incarnation::remove_watch(ProcessId process, uint64_t address, uint32_t size, bool reads) {
+  if (pid_t id = pid(process); id != 0 && tracer().traces(id)) tracer().remove_watch(id, address, size, reads);
+}
+
+// --- going on ---------------------------------------------------------------------------------------------------
+
+Arrival Incarnation::run(const replay::Horizons& horizons, const std::set<ProcessId>& staying, bool often) {
+  live_->set_horizons(horizons);
+  for (const auto& [number, record] : world_.processes.processes()) {
+    pid_t id = pid(number);
+    if (id != 0 && !staying.contains(number) && tracer().traces(id) && tracer().stands(id)) tracer().go_on(id);
+  }
+  Arrival arrival;
+  do {  // who was asked to stand still, to be looked at, is known to; who ends is at its end
+    arrival.halt = live_->run(often);
+    if (arrival.halt != Halt::kTraced) return arrival;
+    arrival.stop = live_->stop();
+  } while (arrival.stop->kind == TraceStop::Kind::kAsked || arrival.stop->kind == TraceStop::Kind::kEnded);
+  arrival.thread = thread_of(arrival.stop->thread);
+  codes_.erase(arrival.thread.process());  // it may have mapped files on the way
+  bool inner = inner_ && arrival.stop->address == inner_->address;
+  if (arrival.thread.valid() && !inner) note_stop(*arrival.stop, arrival.thread);
+  return arrival;
+}
+
+bool Incarnation::can_reach(const State& target) const {
+  State now = present();
+  std::set<ProcessId> moving;
+  for (uint32_t index = 0; index < now.cut.size(); ++index) {
+    bool begun = now.cut[index] > 1;  // nothing comes before entering the first event
+    if (begun && now.cut[index] > target.cut[index]) return false;
+    if (now.cut[index] < target.cut[index]) moving.insert(world_.graph.thread_id(index).process());
+  }
+  for (const auto& [thread, trail] : now.trails) {
+    uint32_t index = *world_.graph.find(thread);
+    if (now.cut[index] < target.cut[index]) continue;
+    auto wanted = target.trails.find(thread);
+    if (wanted == target.trails.end() || wanted->second != trail) return false;
+    if (moving.contains(thread.process())) return false;
+  }
+  return true;
+}
+
+Result<Arrival> Incarnation::go_to(const State& target) {
+  State now = present();
+  std::set<ProcessId> staying;
+  bool moves = false;
+  for (uint32_t index = 0; index < now.cut.size(); ++index) moves = moves || now.cut[index] < target.cut[index];
+  for (const auto& [thread, trail] : now.trails) {
+    uint32_t index = *world_.graph.find(thread);
+    if (now.cut[index] == target.cut[index]) staying.insert(thread.process());
+  }
+  if (moves) {
+    Arrival arrival = run(horizons_of(world_.recording, world_.graph, target.cut), staying);
+    if (arrival.halt != Halt::kStanding && arrival.halt != Halt::kEnded) return arrival;
+    if (live_->diverged()) {
+      arrival.halt = Halt::kDiverged;
+      return arrival;
+    }
+  }
+  for (const auto& [thread, trail] : target.trails) {
+    if (auto there = now.trails.find(thread); there != now.trails.end() && staying.contains(thread.process()))
+      continue;
+    Arrival arrival = TRY(walk(thread, trail));
+    if (arrival.halt != Halt::kStanding) return arrival;
+  }
+  return Arrival();
+}
+
+/// As far as the program goes to its next event.
+replay::Horizon Incarnation::horizon_into_next(ThreadId thread) const {
+  return {2 * events_done(thread) + 1, slot(thread).horizon_point};
+}
+
+/// Where there are many, the kernel counts writes by itself, if it may.
+Result<Arrival> Incarnation::walk_to_hit(ThreadId thread, const Move& move) {
+  ProcessId process = thread.process();
+  bool watches = move.kind == Move::Kind::kWatch;
+  uint64_t left = move.count;
+  UniqueFd counter;
+  if (watches && move.count >= kManyHits) counter = replay::stop_at_write(tid(thread), move.address, move.size, left);
+  bool counted = counter.get() >= 0;
+  if (counted) {
+    left = 1;
+  } else {
+    TRY_STATUS(watches ? add_watch(process, move.address, move.size) : add_break(process, move.address));
+  }
+  filter = [&](const TraceStop& stop, ThreadId by, bool inside) {
+    return by == thread && !inside && stop.address == move.address && --left == 0;
+  };
+  Arrival arrival = run({}, others_than(process));
+  filter = {};
+  if (watches && !counted) remove_watch(process, move.address, move.size);
+  if (!watches) remove_break(process, move.address);
+  return arrival;
+}
+
+Arrival Incarnation::walk_steps(ThreadId thread, uint64_t count) {
+  filter = [](const TraceStop&, ThreadId, bool) { return false; };  // others may have points there as well
+  Arrival arrival;
+  for (uint64_t i = 0; i < count && (i == 0 || arrival.halt == Halt::kTraced); ++i) arrival = step(thread);
+  filter = {};
+  return arrival;
+}
+
+/// From where it is parked, inside what it does up to its next event.
+Arrival Incarnation::pass_points(ThreadId thread, uint64_t points) {
+  Arrival arrival = run({{thread, {steps_done(thread), points}}}, others_than(thread.process()));
+  if (arrival.halt == Halt::kStanding && load(slot(thread).points) != points) arrival.halt = Halt::kFailed;
+  return arrival;
+}
+
+Result<Arrival> Incarnation::walk(ThreadId thread, const Trail& trail) {
+  ProcessId process = thread.process();
+  Filter before = std::exchange(filter, {});
+  Result<Arrival> result = Arrival();
+  Trail walked;
+  ways_[thread] = {since(thread), {}, {}, {}};
+  for (const Move& move : trail) {
+    if (move.kind == Move::Kind::kLost) break;
+    Result<Arrival> arrival = Arrival();
+    if (move.kind == Move::Kind::kPoints) {
+      arrival = pass_points(thread, move.count);
+    } else if (Status ready = freeze(process); !ready) {
+      arrival = tl::unexpected<Error>(ready.error());
+    } else {
+      live_->set_horizons({{thread, horizon_into_next(thread)}});
+      arrival = move.kind == Move::Kind::kSteps ? walk_steps(thread, move.count) : walk_to_hit(thread, move);
+    }
+    Halt expected = move.kind == Move::Kind::kPoints ? Halt::kStanding : Halt::kTraced;
+    bool there = arrival && arrival->halt == expected && (expected == Halt::kStanding || arrival->thread == thread);
+    if (!there) {
+      result = std::move(arrival);
+      if (result && result->halt != Halt::kInterrupted)
+        result = fail("{} did not come to the same place again behind event {}", thread, events_done(thread));
+      break;
+    }
+    if (move.kind == Move::Kind::kPoints) {
+      ways_[thread] = {since(thread), {}, {}, {}};
+    } else {
+      walked.push_back(move);
+    }
+  }
+  filter = std::move(before);
+  if (result) ways_[thread].now = walked;
+  return result;
+}
+
+Arrival Incarnation::step(ThreadId thread) {
+  ProcessId process = thread.process();
+  for (;;) {
+    auto now = real_registers(thread);
+    if (!now) return {Halt::kEnded, {}, thread};
+    Arrival arrival;
+    if (in_runtime(now->rip)) {
+      auto read_memory = [&](uint64_t address, void* to, size_t size) {
+        return read(process, address, to, size);
+      };
+      uint64_t behind = CodeMap::return_address(*now, read_memory);
+      if (behind == 0) {  // it was called as a function
+        if (auto program = code(process).registers_of_program(*now, read_memory)) behind = program->rip;
+      }
+      if (behind == 0 || !tracer().add_break(pid(process), behind)) return {Halt::kStanding, {}, thread};
+      inner_ = Inner{thread, behind};
+      arrival = run({}, others_than(process));
+      bool out = arrival.halt == Halt::kTraced && arrival.stop->address == behind;
+      inner_.reset();
+      remove_break(process, behind);
+      if (!out) return arrival;
+    } else {
+      tracer().step(tid(thread));
+      arrival = wait_for_stop();
+      if (arrival.halt != Halt::kTraced) return arrival;
+    }
+    now = real_registers(thread);
+    if (!now) return {Halt::kEnded, {}, thread};
+    if (!code(process).visible(now->rip)) continue;
+    arrival.stop->kind = TraceStop::Kind::kStep;
+    arrival.stop->address = now->rip;
+    arrival.thread = thread;
+    note_stop(*arrival.stop, thread);
+    return arrival;
+  }
+}
+
+Arrival Incarnation::call(ThreadId thread) {
+  return run({{thread, horizon_into_next(thread)}}, others_than(thread.process()));
+}
+
+/// An instruction does not take long, and nobody else has anything to do with it.
+Arrival Incarnation::wait_for_stop() {
+  for (;;) {
+    auto stop = live_->wait_for_stop();
+    if (!stop) return {Halt::kEnded, {}, {}};
+    if (stop->kind != TraceStop::Kind::kAsked) return {Halt::kTraced, stop, thread_of(stop->thread)};
+  }
+}
+
+std::set<ProcessId> Incarnation::others_than(ProcessId process) const {
+  std::set<ProcessId> others;
+  for (const auto& [number, record] : world_.processes.processes())
+    if (number != process) others.insert(number);
+  return others;
+}
+
+// --- standing still -----------------------------------------------------------------------------------------------
+
+bool Incarnation::frozen(ProcessId process) const {
+  pid_t id = pid(process);
+  return id != 0 && live_->tracer().stands(id);
+}
+
+Status Incarnation::freeze(ProcessId process) {
+  live_->look_for_ends();
+  pid_t id = pid(process);
+  if (id == 0 && was_killed(process))
+    return fail("{} has been killed, by nobody in the recording; 'restart' begins again", process);
+  if (id == 0) return fail("{} does not run now", process);
+  if (tracer().stands(id)) return {};
+  if (!tracer().traces(id)) {
+    codes_.erase(process);
+    return tracer().attach(id);
+  }
+  codes_.erase(process);
+  tracer().ask_to_stop(id);
+  while (!tracer().stands(id))
+    if (!live_->wait_for_stop()) return fail("{} has ended", process);
+  return {};
+}
+
+Result<user_regs_struct> Incarnation::real_registers(ThreadId thread) {
+  pid_t id = tid(thread);
+  if (id == 0) return fail("{} does not run now", thread);
+  return tracer().registers(id);
+}
+
+Result<user_regs_struct> Incarnation::registers(ThreadId thread) {
+  user_regs_struct now = TRY(real_registers(thread));
+  ProcessId process = thread.process();
+  auto program = code(process).registers_of_program(
+      now, [&](uint64_t address, void* to, size_t size) { return read(process, address, to, size); });
+  return program.value_or(now);
+}
+
+bool Incarnation::read(ProcessId process, uint64_t address, void* to, size_t size) {
+  pid_t id = pid(process);
+  return id != 0 && tracer().read(id, address, to, size);
+}
+
+Result<uint64_t> Incarnation::incoming_channel(ProcessId process, uint64_t fd) {
+  TRY_STATUS(freeze(process));
+  const stage::ProcessSlot& slot = live_->stage().process(process.number());
+  stage::Descriptor known{};
+  uint64_t table = load(slot.descriptors);
+  bool there = table != 0 && fd < load(slot.descriptor_count) &&
+               read(process, table + fd * sizeof known, &known, sizeof known) && known.kind != 0;
+  if (!there) return fail("{} has no descriptor {} here", process, fd);
+  switch (known.kind) {
+    case stage::kDescriptorFifo:
+      return uint64_t{2} * known.object;
+    case stage::kDescriptorConnection:
+    case stage::kDescriptorSequence:
+    case stage::kDescriptorDatagram:
+      return uint64_t{2} * known.object + (1 - known.end);
+    default:
+      return fail("descriptor {} of {} is no connection: nobody in the recording sends to it", fd, process);
+  }
+}
+
+const CodeMap& Incarnation::code(ProcessId process) {
+  auto [found, is_new] = codes_.try_emplace(process);
+  if (is_new) found->second.look(pid(process));
+  return found->second;
+}
+
+}  // namespace pastcone::debug

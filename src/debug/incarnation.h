@@ -1,0 +1,141 @@
+// One replay of the run while it is being debugged. It only goes forward; who wants to go back begins another
+// one. Threads are sent on by horizons, and within their program by the tracer, which also says how they got
+// there (trails).
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "pastcone/debug/code_map.h"
+#include "pastcone/debug/state.h"
+#include "pastcone/debug/world.h"
+#include "pastcone/replay/live.h"
+
+namespace pastcone::debug {
+
+/// How far a motion came.
+struct Arrival {
+  replay::Halt halt = replay::Halt::kStanding;
+  std::optional<replay::TraceStop> stop;  ///< kTraced
+  ThreadId thread;                        ///< whose stop it is
+};
+
+/// Where a process begins with a program: at its birth or behind an exec, in plain steps.
+struct Gate {
+  ThreadId thread;
+  uint64_t step = 0;
+  auto operator<=>(const Gate&) const = default;
+};
+
+class Incarnation {
+ public:
+  /// Nobody has begun. `shown`: which writes of output are not shown again.
+  static Result<std::unique_ptr<Incarnation>> begin(const World& world, bool show_output, std::vector<bool>* shown,
+                                                    std::function<bool()> interrupted);
+  ~Incarnation();
+
+  replay::Live& live() { return *live_; }
+  replay::Tracer& tracer() { return live_->tracer(); }
+
+  // --- who is where ---
+  State present() const;
+  pid_t pid(ProcessId process) const;   ///< 0: there is none, yet or any more
+  pid_t tid(ThreadId thread) const;
+  ThreadId thread_of(pid_t tid) const;
+  uint64_t events_done(ThreadId thread) const;
+  uint64_t steps_done(ThreadId thread) const;  ///< plain ones
+  const stage::ThreadSlot& slot(ThreadId thread) const;
+  /// It has ended without having come to its end.
+  bool is_dead(ProcessId process) const;
+  /// So that it has not come to its end: from outside.
+  bool was_killed(ProcessId process) const;
+  /// Between entering an event and leaving it, or parked.
+  bool in_call(ThreadId thread) const;
+
+  // --- going on ---
+  /// Whether it lies ahead.
+  bool can_reach(const State& target) const;
+  /// Says what did not go as it should; kTraced and kInterrupted are passed on, and mean that it is not there.
+  Result<Arrival> go_to(const State& target);
+  /// Those named may go so far; all that are traced and not in `staying` go on. Until somebody stops or nobody goes on.
+  Arrival run(const replay::Horizons& horizons, const std::set<ProcessId>& staying = {}, bool often = true);
+  /// One instruction of the program, of a thread that stands; if that is a call, up to behind it, or up to where it
+  /// waits for others: kStanding.
+  Arrival step(ThreadId thread);
+
+  /// The thread, whose registers lead it into a function, runs until it is stopped. It does nothing that is
+  /// recorded: kStanding.
+  Arrival call(ThreadId thread);
+  /// Where threads have come to, which a call changes.
+  /// Events and points of locks that a thread has behind it.
+  struct Since {
+    uint64_t events = 0, points = 0;
+    bool operator==(const Since&) const = default;
+  };
+  Since since(ThreadId thread) const;
+  struct Way {
+    Since since;          ///< what follows is behind it
+    Trail before;         ///< up to where counting began
+    std::map<std::pair<Move::Kind, uint64_t>, uint64_t> counts;
+    Trail now;  ///< where it stands, if it does
+  };
+  const Way& way(ThreadId thread) { return ways_[thread]; }
+  void set_way(ThreadId thread, const Way& way) { ways_[thread] = way; }
+
+  // --- standing still, to be looked at ---
+  Status freeze(ProcessId process);
+  bool frozen(ProcessId process) const;
+  Result<user_regs_struct> registers(ThreadId thread);  ///< as the program has them
+  Result<user_regs_struct> real_registers(ThreadId thread);
+  bool read(ProcessId process, uint64_t address, void* to, size_t size);
+  /// What the process receives at one of its descriptors.
+  Result<uint64_t> incoming_channel(ProcessId process, uint64_t fd);
+
+  /// Points, of those that stand. From then on trails begin where they stand now.
+  Status add_break(ProcessId process, uint64_t address);
+  void remove_break(ProcessId process, uint64_t address);
+  Status add_watch(ProcessId process, uint64_t address, uint32_t size, bool reads = false);
+  void remove_watch(ProcessId process, uint64_t address, uint32_t size, bool reads = false);
+
+  /// Asked at every hit of a point, while only that thread stands: whether this is a stop. `inside`: the
+  /// runtime has written, on behalf of the program; the event is not over.
+  using Filter = std::function<bool(const replay::TraceStop& stop, ThreadId thread, bool inside)>;
+  Filter filter;
+
+  const CodeMap& code(ProcessId process);
+  std::set<Gate> opened;  ///< motion.h
+
+ private:
+  explicit Incarnation(const World& world) : world_(world) {}
+  bool take_hit(const replay::TraceStop& stop);
+  void note_stop(const replay::TraceStop& stop, ThreadId thread);
+  void begin_trail_here(ThreadId thread);
+  Result<Arrival> walk(ThreadId thread, const Trail& trail);
+  Arrival walk_steps(ThreadId thread, uint64_t count);
+  Result<Arrival> walk_to_hit(ThreadId thread, const Move& move);
+  Arrival wait_for_stop();
+  std::set<ProcessId> others_than(ProcessId process) const;
+  replay::Horizon horizon_into_next(ThreadId thread) const;
+
+  std::optional<Move> point_move(const replay::Standing& where) const;
+  Arrival pass_points(ThreadId thread, uint64_t points);
+
+  /// Where a thread leaves the runtime, which is no place of the program.
+  struct Inner {
+    ThreadId thread;
+    uint64_t address;
+  };
+
+  const World& world_;
+  std::unique_ptr<replay::Live> live_;
+  std::optional<Inner> inner_;
+  std::map<ThreadId, Way> ways_;
+  std::map<ProcessId, CodeMap> codes_;
+  std::map<std::pair<ProcessId, uint64_t>, uint32_t> watched_;  ///< sizes
+};
+
+}  // namespace pastcone::debug

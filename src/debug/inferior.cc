@@ -1,0 +1,222 @@
+#include "pastcone/debug/inferior.h"
+
+#include <algorithm>
+#include <csignal>
+#include <filesystem>
+
+namespace pastcone::debug {
+namespace {
+
+using gdb::PointKind;
+using replay::Halt;
+using replay::TraceStop;
+
+bool is_break(PointKind kind) { return kind == PointKind::kBreak || kind == PointKind::kHardBreak; }
+
+}  // namespace
+
+// gdb knows threads by their numbers in the process, which are the same in every replay.
+
+std::vector<pid_t> Inferior::threads() {
+  std::vector<pid_t> found;
+  for (pid_t tid : engine_.now().tracer().threads(process()))
+    if (ThreadId thread = engine_.now().thread_of(tid); thread.valid())
+      found.push_back(static_cast<pid_t>(thread.number()));
+  std::ranges::sort(found);
+  return found;
+}
+
+pid_t Inferior::current() {
+  std::vector<pid_t> all = threads();
+  auto wanted = static_cast<pid_t>(current_);
+  return all.empty() || std::ranges::find(all, wanted) != all.end() ? wanted : all.front();
+}
+
+std::string Inferior::thread_name(pid_t thread) { return fmt::format("{}.{}", process_, thread); }
+
+Result<gdb::Registers> Inferior::registers(pid_t thread) {
+  gdb::Registers registers;
+  registers.general = TRY(engine_.now().registers(id_of(thread)));
+  registers.floating = TRY(engine_.now().tracer().float_registers(engine_.now().tid(id_of(thread))));
+  return registers;
+}
+
+Status Inferior::set_registers(pid_t thread, const gdb::Registers& registers) {
+  if (call_failed()) return {};  // gdb tidies up; all of it will be undone
+  ThreadId id = id_of(thread);
+  user_regs_struct now = TRY(engine_.now().real_registers(id));
+  user_regs_struct seen = TRY(engine_.now().registers(id));
+  if (now.rip != seen.rip) {
+    return fail("the registers of a thread that is in a system call cannot be changed; step out of it first");
+  }
+  changed_ = true;
+  pid_t tid = engine_.now().tid(id);
+  TRY_STATUS(engine_.now().tracer().set_registers(tid, registers.general));
+  note_registers(id, now, registers.general);
+  return engine_.now().tracer().set_float_registers(tid, registers.floating);
+}
+
+void Inferior::note_registers(ThreadId thread, const user_regs_struct& before, const user_regs_struct& after) {
+  if (!call_) {
+    call_ = Call{thread, before, engine_.now().way(thread)};
+  } else if (call_->thread == thread && after.rip == call_->from.rip && after.rsp == call_->from.rsp) {
+    engine_.now().set_way(thread, call_->way);
+    call_.reset();
+  }
+}
+
+/// Whether gdb has put the thread into a function that shall come back to gdb.
+bool Inferior::calls() {
+  if (!call_) return false;
+  auto now = engine_.now().real_registers(call_->thread);
+  return now && now->rip != call_->from.rip && now->rsp < call_->from.rsp;
+}
+
+Result<std::vector<uint8_t>> Inferior::read(uint64_t address, size_t size) {
+  std::vector<uint8_t> bytes(size);
+  if (engine_.now().read(process_, address, bytes.data(), size)) return bytes;
+  // Up to the end of what is mapped.
+  constexpr size_t kPage = 4096;
+  size_t first = std::min(size, kPage - address % kPage), got = 0;
+  while (got < size) {
+    size_t part = got == 0 ? first : std::min(size - got, kPage);
+    if (!engine_.now().read(process_, address + got, bytes.data() + got, part)) break;
+    got += part;
+  }
+  if (got == 0) return fail("there is no memory at {:#x}", address);
+  bytes.resize(got);
+  return bytes;
+}
+
+Status Inferior::write(uint64_t address, ByteView bytes) {
+  changed_ = true;
+  if (engine_.now().tracer().write(process(), address, bytes.data(), bytes.size())) return {};
+  return fail("there is no memory at {:#x}", address);
+}
+
+Status Inferior::insert(PointKind kind, uint64_t address, uint32_t size) {
+  if (points_.contains({kind, address, size})) return {};
+  bool reads = kind == PointKind::kRead || kind == PointKind::kAccess;
+  TRY_STATUS(is_break(kind) ? engine_.now().add_break(process_, address)
+                            : engine_.now().add_watch(process_, address, size, reads));
+  points_.insert({kind, address, size});
+  return {};
+}
+
+Status Inferior::remove(PointKind kind, uint64_t address, uint32_t size) {
+  if (points_.erase({kind, address, size}) == 0) return {};
+  bool reads = kind == PointKind::kRead || kind == PointKind::kAccess;
+  if (is_break(kind)) {
+    engine_.now().remove_break(process_, address);
+  } else {
+    engine_.now().remove_watch(process_, address, size, reads);
+  }
+  return {};
+}
+
+void Inferior::forget_points() {
+  auto points = points_;
+  for (const auto& [kind, address, size] : points) (void)remove(kind, address, size);
+}
+
+bool Inferior::has_break(uint64_t address) const {
+  return std::ranges::any_of(points_, [&](const auto& point) {
+    return is_break(std::get<0>(point)) && std::get<1>(point) == address;
+  });
+}
+
+bool Inferior::has_watch(uint64_t address) const {
+  return std::ranges::any_of(points_, [&](const auto& point) {
+    return !is_break(std::get<0>(point)) && std::get<1>(point) == address;
+  });
+}
+
+gdb::Stop Inferior::resume(const std::vector<gdb::Resume>& how) {
+  pid_t stepped = 0;
+  gdb::Resume step_how;
+  for (const gdb::Resume& one : how) {
+    if (one.kind != gdb::Resume::Kind::kStep && one.kind != gdb::Resume::Kind::kRange) continue;
+    stepped = one.thread != 0 ? one.thread : current();
+    step_how = one;
+    break;
+  }
+  ThreadId thread = id_of(stepped != 0 ? stepped : current());
+  if (stepped == 0 && calls()) {
+    rest_ = engine_.call(call_->thread);
+    call_->failed = !*rest_ || (*rest_)->halt != Halt::kStanding || (*rest_)->stops.empty();
+    own_ = is_own(*rest_);
+    return stop_of(call_->thread, *rest_);
+  }
+  rest_ = stepped != 0 ? step(thread, step_how) : engine_.advance(process_);
+  own_ = is_own(*rest_);
+  return stop_of(thread, *rest_);
+}
+
+/// Before gdb takes its points away again.
+bool Inferior::is_own(const Result<Rest>& rest) const {
+  return rest && rest->halt == Halt::kStanding && !rest->stops.empty() &&
+         std::ranges::all_of(rest->stops, [&](const Rest::Stopped& one) {
+           if (!one.stop || one.thread.process() != process_) return false;
+           switch (one.stop->kind) {
+             case TraceStop::Kind::kStep: return true;
+             case TraceStop::Kind::kWatch: return has_watch(one.stop->address);
+             case TraceStop::Kind::kBreak: return has_break(one.stop->address);
+             default: return false;
+           }
+         });
+}
+
+Result<Rest> Inferior::step(ThreadId thread, const gdb::Resume& how) {
+  for (;;) {
+    Rest rest = TRY(engine_.step(thread));
+    bool stepped = rest.halt == Halt::kStanding && rest.stops.size() == 1 &&
+                   rest.stops[0].thread == thread && rest.stops[0].stop &&
+                   rest.stops[0].stop->kind == TraceStop::Kind::kStep;
+    if (!stepped || how.kind != gdb::Resume::Kind::kRange) return rest;
+    uint64_t rip = rest.stops[0].stop->address;
+    if (rip < how.begin || rip >= how.end || has_break(rip)) return rest;
+    if (engine_.interrupted()) {
+      rest.halt = Halt::kInterrupted;
+      return rest;
+    }
+  }
+}
+
+gdb::Stop Inferior::stop_of(ThreadId thread, const Result<Rest>& rest) {
+  gdb::Stop stop;
+  Incarnation& now = engine_.now();
+  if (now.pid(process_) == 0 || !now.freeze(process_)) {
+    stop.ended = 0;
+    return stop;
+  }
+  stop.thread = static_cast<pid_t>(thread.number());
+  if (!rest) return stop;
+  if (rest->halt == Halt::kInterrupted) stop.signal = SIGINT;
+  for (const Rest::Stopped& one : rest->stops) {
+    if (one.thread.process() != process_ || !one.stop) continue;
+    current_ = one.thread.number();
+    stop.thread = static_cast<pid_t>(current_);
+    uint64_t address = one.stop->address;
+    if (one.stop->kind == TraceStop::Kind::kBreak && has_break(address)) stop.point = PointKind::kBreak;
+    if (one.stop->kind != TraceStop::Kind::kWatch) continue;
+    for (const auto& [kind, at, size] : points_) {
+      if (is_break(kind) || at != address) continue;
+      stop.point = kind;
+      stop.address = address;
+    }
+  }
+  return stop;
+}
+
+std::vector<uint8_t> Inferior::auxv() {
+  auto text = read_file(fmt::format("/proc/{}/auxv", process()));
+  if (!text) return {};
+  return {text->begin(), text->end()};
+}
+
+Path Inferior::program() {
+  std::error_code error;
+  return std::filesystem::read_symlink(fmt::format("/proc/{}/exe", process()), error);
+}
+
+}  // namespace pastcone::debug

@@ -1,0 +1,35 @@
+// A global predicate as the search wants it: parts, each about one unit, and which of them have to hold
+// together.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "pastcone/debug/predicate.h"
+#include "pastcone/debug/search.h"
+#include "pastcone/debug/world.h"
+
+namespace pastcone::debug {
+
+/// What a conjunction says of one unit: all of it has to hold at the same time.
+struct Part {
+  ProcessId process;
+  ThreadId thread;  ///< the unit is this one; invalid: all threads of the process
+  Unit unit;
+  std::vector<SimplePredicate> terms;  ///< as written
+};
+
+struct Plan {
+  std::vector<Part> parts;
+  std::vector<Disjunction> links;  ///< for Search::linked; one, if it is not linked
+
+  std::vector<Unit> units() const;
+};
+
+/// `predicate` names processes by number or threads (with_processes()).
+Result<Plan> plan(const World& world, const Predicate& predicate);
+
+/// `a && b` as a and b, unless something else binds less.
+std::vector<std::string> conjuncts_of(const std::string& expression);
+
+}  // namespace pastcone::debug

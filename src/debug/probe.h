@@ -1,0 +1,62 @@
+// Answers when the parts of a predicate hold, by a replay that is run for it (scan.h), only as far as the
+// answers need.
+//
+//   Plan plan = TRY(debug::plan(world, predicate));
+//   Probe probe(engine, plan.parts, engine.here(), codes, interrupted);
+//   Search search(world.graph, plan.units(), probe);
+//   auto found = search.linked(plan.links, probe.origin());    // minimal states, none: it never holds
+//   State state = probe.state_of(found->front());
+//   probe.finish(); engine.go_to(state);
+//
+// While it runs, the engine has no replay; it begins another one when it is next used. A Found of one probe
+// means nothing to another one.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "pastcone/debug/engine.h"
+#include "pastcone/debug/parts.h"
+#include "pastcone/debug/scan.h"
+#include "pastcone/debug/search.h"
+
+namespace pastcone::debug {
+
+class Probe : public Prober {
+ public:
+  /// Nothing before `origin` is looked at. Parts, codes and engine must live on.
+  Probe(Engine& engine, const std::vector<Part>& parts, State origin, TermCodes& codes,
+        std::function<bool()> interrupted);
+  ~Probe() override;
+
+  /// As a place to search from.
+  const Found& origin() const { return found_origin_; }
+
+  /// "interrupted" is an error too; what is known by then is kept, and it can be asked again.
+  Result<std::vector<std::optional<Moment>>> next(const causal::Cut& cut, std::span<const Ask> asks) override;
+  bool interrupted() const { return was_interrupted_; }
+
+  State state_of(const Found& found) const;
+  /// How often it became true, as far as the replay has come: all of the part, or one simple predicate of it.
+  size_t times(size_t part) const;
+  size_t times(size_t part, size_t term) const;
+
+  /// Ends the replay. What is known stays; who asks for more begins it again.
+  void finish();
+
+ private:
+  bool is_over(const Part& part, const Moment& moment) const;
+
+  const World& world_;
+  Engine& engine_;
+  const std::vector<Part>& parts_;
+  State origin_;
+  Found found_origin_;
+  TermCodes& codes_;
+  std::function<bool()> interrupted_;
+  std::unique_ptr<Scan> scan_;
+  bool was_interrupted_ = false;
+};
+
+}  // namespace pastcone::debug

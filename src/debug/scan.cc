@@ -1,0 +1,260 @@
+#include "pastcone/debug/scan.h"
+
+#include <algorithm>
+
+#include "pastcone/graph/steps.h"
+#include "pastcone/record/shared_stage.h"
+
+namespace pastcone::debug {
+
+using record::load;
+using replay::TraceStop;
+
+Scan::Scan(const World& world, const std::vector<Part>& parts, const State& origin, TermCodes& codes,
+           std::function<bool()> interrupted)
+    : world_(world), origin_(origin), codes_(codes), interrupted_(std::move(interrupted)) {
+  for (const Part& part : parts) {
+    PartState& state = states_.emplace_back(PartState{&part, {}, {}});
+    for (const SimplePredicate& term : part.terms) {
+      state.terms.push_back({&term});
+      state.instant = state.instant || term.at;
+    }
+    Post& post = posts_[part.process];
+    post.process = part.process;
+    post.parts.push_back(&state);
+  }
+}
+
+Scan::~Scan() = default;
+
+Scan::Post* Scan::post_of(ProcessId process) {
+  auto found = posts_.find(process);
+  return found == posts_.end() ? nullptr : &found->second;
+}
+
+const Scan::Post* Scan::post_of(ProcessId process) const {
+  auto found = posts_.find(process);
+  return found == posts_.end() ? nullptr : &found->second;
+}
+
+void Scan::end() {
+  seats_.reset();
+  engine_.reset();
+  begun_ = false;
+}
+
+void Scan::clear() {
+  for (PartState& state : states_) {
+    state.log = {};
+    for (Term& term : state.terms) term = {term.text};
+  }
+  for (auto& [process, post] : posts_) {
+    Post fresh;
+    fresh.process = process;
+    fresh.parts = std::move(post.parts);
+    post = std::move(fresh);
+  }
+  stands_.clear();
+  armings_.clear();
+  error_.reset();
+}
+
+/// All at the origin; from then on nobody is held but at the gates of those that are looked at.
+Status Scan::begin() {
+  clear();
+  engine_ = std::make_unique<Engine>(world_, EngineOptions{false, [this] { return look_up(); }});
+  seats_ = TRY(Seats::create(*engine_));
+  TRY_STATUS(engine_->go_to(origin_));
+  now().filter = [this](const TraceStop& stop, ThreadId thread, bool inside) {
+    return take(stop, thread, inside);
+  };
+  for (const auto& [thread, stream] : world_.recording.threads()) horizons_[thread] = replay::kNoHorizon;
+  for (const auto& [thread, trail] : origin_.trails) {
+    Stand& there = stand(thread);
+    for (const Move& move : trail) there.at = std::make_shared<Route>(Route{there.at, move});
+  }
+  for (auto& [process, post] : posts_) {
+    const ProcessRecord* record = world_.processes.find(process);
+    std::vector<Gate> gates;
+    // What a forked process does first is to say that it has begun.
+    if (record->parent.valid()) gates.push_back({ThreadId(process, 1), 2});
+    for (const ProgramRun& program : record->programs)
+      gates.push_back({program.event.thread(), 2 * program.event.index()});
+    bool has_program = false;
+    for (const Gate& gate : gates) {
+      if (now().steps_done(gate.thread) < gate.step) {
+        post.gates.push_back(gate);
+      } else {
+        has_program = true;
+      }
+    }
+    if (!has_program || now().pid(process) == 0) continue;
+    ThreadId thread(process, 1);
+    for (const auto& [other, trail] : origin_.trails)
+      if (other.process() == process) thread = other;
+    bool moved = origin_.trails.contains(thread);
+    TRY_STATUS(open(post, {post, thread, moment(thread, moved ? 1 : 0), stand(thread).at}));
+  }
+  begun_ = true;
+  return {};
+}
+
+/// Asked again and again while everybody runs: whether there is something to be done.
+bool Scan::look_up() {
+  if (interrupted_ && interrupted_()) return true;
+  return running_ && (gate_reached() || (enough_ != nullptr && (*enough_)()));
+}
+
+bool Scan::gate_reached() const {
+  return std::ranges::any_of(posts_, [&](const auto& entry) {
+    const std::vector<Gate>& gates = entry.second.gates;
+    if (gates.empty() || now().tid(gates.front().thread) == 0) return false;
+    const stage::ThreadSlot& slot = now().slot(gates.front().thread);
+    return now().in_call(gates.front().thread) &&
+           static_cast<stage::WaitKind>(slot.wait_kind) == stage::WaitKind::kHorizon &&
+           slot.wait_position == gates.front().step;
+  });
+}
+
+Status Scan::open_gates() {
+  for (auto& [process, post] : posts_) {
+    while (!post.gates.empty()) {
+      Gate gate = post.gates.front();
+      bool there =
+          now().tid(gate.thread) != 0 && now().in_call(gate.thread) &&
+          now().slot(gate.thread).wait_position == gate.step &&
+          static_cast<stage::WaitKind>(now().slot(gate.thread).wait_kind) == stage::WaitKind::kHorizon;
+      if (!there) {
+        auto [known, is_new] = horizons_.try_emplace(gate.thread);
+        known->second = {gate.step, 0};
+        break;
+      }
+      TRY_STATUS(now().freeze(process));
+      post.gates.erase(post.gates.begin());
+      horizons_[gate.thread] = replay::kNoHorizon;
+      bool executed = gate.step > 2;
+      TRY_STATUS(open(post, {post, gate.thread, moment(gate.thread, 0), nullptr}, executed));
+    }
+  }
+  return {};
+}
+
+Result<Scan::Halt> Scan::run(const std::function<bool()>& enough) {
+  enough_ = nullptr;
+  if (over_) return Halt::kOver;
+  if (!begun_) {
+    Status begun = begin();
+    if (interrupted_ && interrupted_()) {
+      end();
+      return Halt::kInterrupted;
+    }
+    TRY_STATUS(std::move(begun));
+  }
+  enough_ = &enough;
+  Result<Halt> halt = go_on();
+  enough_ = nullptr;
+  return halt;
+}
+
+Result<Scan::Halt> Scan::go_on() {
+  for (;;) {
+    TRY_STATUS(open_gates());
+    if (error_) return tl::unexpected<Error>(*error_);
+    if ((*enough_)()) return Halt::kEnough;
+    std::set<ProcessId> stepped = step_some();
+    if (error_) return tl::unexpected<Error>(*error_);
+    running_ = true;
+    Arrival arrival = now().run(std::exchange(horizons_, {}), stepped, false);
+    running_ = false;
+    switch (arrival.halt) {
+      case replay::Halt::kTraced:
+        TRY_STATUS(note_arrival(arrival));
+        break;
+      case replay::Halt::kInterrupted:
+        if (interrupted_ && interrupted_()) return Halt::kInterrupted;
+        break;
+      case replay::Halt::kStanding:
+      case replay::Halt::kEnded:
+        if (gate_reached()) break;
+        if (now().live().diverged()) return fail("the replay diverged; see 'pastcone replay --verify'");
+        over_ = true;
+        for (const PartState& state : states_) {
+          for (const Term& term : state.terms) {
+            if (!term.known && !term.error.empty()) return fail("{}: {}", to_string(*term.text), term.error);
+          }
+        }
+        return Halt::kOver;
+      default:
+        TRY_STATUS(now().live().failure());
+        return fail("the replay diverged; see 'pastcone replay --verify'");
+    }
+  }
+}
+
+Status Scan::note_arrival(const Arrival& arrival) {
+  const TraceStop& stop = *arrival.stop;
+  Post* post = nullptr;
+  if (arrival.thread.valid()) post = post_of(arrival.thread.process());
+  if (post == nullptr) return {};
+  if (stop.kind == TraceStop::Kind::kExecuted) {
+    forget_points(*post);
+    return {};
+  }
+  if (stop.kind == TraceStop::Kind::kEnded) return {};
+  if (stop.kind == TraceStop::Kind::kStep) take_step(*post, arrival.thread, stop.thread);
+  if (std::exchange(post->try_again, false)) {
+    engine_->note_motion();
+    Stand& there = stand(arrival.thread);
+    TRY_STATUS(open(*post, {*post, arrival.thread, moment(arrival.thread, 2 * there.hits), there.at}));
+  }
+  if (std::exchange(post->points_due, false)) TRY_STATUS(set_words(*post, arrival.thread));
+  return {};
+}
+
+/// Those that have too much to be watched go on by single instructions, as long as they are in their program.
+std::set<ProcessId> Scan::step_some() {
+  std::set<ProcessId> stepped;
+  for (auto& [process, post] : posts_) {
+    pid_t pid = now().pid(process);
+    if (!post.stepping || post.entry != 0 || pid == 0 || !now().tracer().stands(pid)) continue;
+    std::vector<pid_t> tids = now().tracer().threads(pid);
+    if (tids.size() != 1) {
+      error_ =
+          Error{fmt::format("{} has more than {} words to be watched, and more than one thread: say it with "
+                            "fewer variables",
+                            process, kMostWords)};
+      return stepped;
+    }
+    auto registers = now().tracer().registers(tids.front());
+    if (!registers) continue;
+    ThreadId thread = now().thread_of(tids.front());
+    if (in_runtime(registers->rip) &&
+        (post.leaving.contains(thread) || note_inside(post, thread, tids.front())))
+      continue;
+    now().tracer().step(tids.front());
+    stepped.insert(process);
+  }
+  return stepped;
+}
+
+bool Scan::ended(size_t part) const {
+  if (over_) return true;
+  const Post* post = post_of(states_[part].part->process);
+  return begun_ && post->open && post->gates.empty() && now().pid(post->process) == 0;
+}
+
+bool Scan::passed(size_t part, const Moment& moment) const {
+  if (!begun_) return false;
+  if (moment.detail != 0) return true;
+  const Post* post = post_of(states_[part].part->process);
+  ThreadId thread = world_.graph.thread_id(moment.step.thread);
+  uint64_t plain = graph::plain_step(world_.graph, moment.step);
+  if (plain == 0) return true;  // it has not begun
+  if (now().steps_done(thread) < plain) return false;
+  if (load(now().slot(thread).points) < graph::point_at(world_.graph, moment.step)) return false;
+  if (post->leaving.contains(thread) && plain >= 2 * now().events_done(thread)) return false;
+  return std::ranges::none_of(post->gates,
+                              [&](const Gate& gate) { return gate.thread == thread && gate.step <= plain; });
+}
+
+}  // namespace pastcone::debug

@@ -1,0 +1,178 @@
+// A replay that is run to see when the parts of a predicate become true and false. Everybody runs freely:
+// what a unit does does not depend on how far the others are, so what is seen of it is the same every time.
+//
+// The memory that an expression has read is watched (debug registers), and the expression is evaluated again
+// when it has been written. What the runtime writes on behalf of the program counts from the end of that
+// event.
+//
+// It is an engine of its own; no other one may have a replay meanwhile.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "pastcone/debug/engine.h"
+#include "pastcone/debug/parts.h"
+#include "pastcone/debug/term_code.h"
+#include "pastcone/debug/truth_log.h"
+
+namespace pastcone::debug {
+
+class Scan {
+ public:
+  /// What is referred to must live on.
+  Scan(const World& world, const std::vector<Part>& parts, const State& origin, TermCodes& codes,
+       std::function<bool()> interrupted);
+  ~Scan();
+  Scan(const Scan&) = delete;
+  Scan& operator=(const Scan&) = delete;
+
+  enum class Halt {
+    kEnough,
+    kOver,         ///< nobody does anything more
+    kInterrupted,  ///< can be gone on with
+  };
+  /// Goes on until `enough`, which is asked now and then.
+  Result<Halt> run(const std::function<bool()>& enough);
+  /// Ends the replay. Logs stay, until it is run again, from its beginning.
+  void end();
+
+  const TruthLog& log(size_t part) const { return states_[part].log; }
+  /// How often a term of it became true.
+  size_t times(size_t part, size_t term) const { return states_[part].terms[term].times; }
+  /// Whether all that its unit has done up to there is in its log.
+  bool passed(size_t part, const Moment& moment) const;
+  bool ended(size_t part) const;
+
+ private:
+  /// A call of the function that a term is about.
+  struct Frame {
+    uint64_t stack, back;  ///< where its return address is, and that
+    bool active = false;   ///< behind its prologue
+    bool holds = false;
+    uint64_t place = 0;
+    user_regs_struct registers = {};
+  };
+  struct Term {
+    const SimplePredicate* text;
+    const TermCode* code = nullptr;  ///< none: the program does not have what it names
+    bool known = false;              ///< some program of the process did
+    std::string error = {};
+    bool holds = false;
+    size_t times = 0;
+    std::set<Word> words = {};
+    std::map<ThreadId, std::vector<Frame>> frames = {};
+  };
+  struct PartState {
+    const Part* part;
+    std::vector<Term> terms;
+    TruthLog log;
+    bool instant = false;  ///< it holds only while a thread stands somewhere
+  };
+  /// Of one process.
+  struct Post {
+    ProcessId process;
+    std::vector<PartState*> parts;
+    std::vector<Gate> gates;  ///< still ahead
+    bool open = false;
+    std::map<Word, unsigned> armed;  ///< how often it was hit in vain
+    std::set<Word> wanted;
+    std::map<uint64_t, int> breaks;  ///< ours
+    std::map<ThreadId, uint64_t> leaving;
+    uint64_t entry = 0;  ///< where what names nothing yet is tried again
+    bool try_again = false, points_due = false;
+    bool stepping = false;
+    RouteRef steps_from;
+    uint64_t steps = 0;
+    CodeMap code;
+  };
+  struct Place {
+    uint64_t events = 0, points = 0;
+    bool operator==(const Place&) const = default;
+  };
+  using Point = std::pair<Move::Kind, uint64_t>;
+  /// Where a thread is, behind its last step.
+  struct Stand {
+    Place place;
+    uint64_t hits = 0;
+    RouteRef at;
+    std::map<Point, uint64_t> counts;
+  };
+  /// Where a thread was when a point was set.
+  struct Arming {
+    ThreadId thread;
+    Place place;
+    RouteRef at;
+  };
+  /// A moment that something may have changed at.
+  struct Now {
+    Post& post;
+    ThreadId thread;
+    Moment moment;
+    RouteRef route;
+  };
+
+  // scan.cc: running
+  Status begin();
+  Result<Halt> go_on();
+  void clear();
+  bool look_up();
+  bool gate_reached() const;
+  Status open_gates();
+  Status note_arrival(const Arrival& arrival);
+  std::set<ProcessId> step_some();
+  Incarnation& now() const { return engine_->now(); }
+  Post* post_of(ProcessId process);
+  const Post* post_of(ProcessId process) const;
+
+  // scan_points.cc: programs, points
+  Status open(Post& post, const Now& when, bool begins = false);
+  Status compile(Post& post, ThreadId thread, bool begins);
+  Status find_frames(Post& post, ThreadId thread);
+  Status set_breaks(Post& post, ThreadId thread);
+  void forget_points(Post& post);
+  Status check_private(const Post& post, const Word& word) const;
+  Status set_words(Post& post, ThreadId thread);
+  void choose_words(Post& post);
+  void add_break(Post& post, ThreadId thread, uint64_t address);
+  void remove_break(Post& post, uint64_t address);
+  void note_arming(ThreadId thread, Point point);
+
+  // scan_hits.cc: what hits mean
+  bool take(const replay::TraceStop& stop, ThreadId thread, bool inside);
+  bool take_break(const Now& now);
+  bool note_inside(Post& post, ThreadId thread, pid_t tid);
+  void take_place(const Now& now, uint64_t address, const user_regs_struct& registers);
+  void enter(const Now& now, Term& term, const user_regs_struct& registers);
+  void come_back(const Now& now, Term& term, uint64_t address, const user_regs_struct& registers);
+  void take_step(Post& post, ThreadId thread, pid_t tid);
+  bool evaluate(const Now& now);
+  bool judge_term(const Now& now, Term& term);
+  Stand& stand(ThreadId thread);
+  Moment moment(ThreadId thread, uint64_t detail) const;
+  Now after_hit(Post& post, ThreadId thread, const Move& move);
+  Place place(ThreadId thread) const;
+  gdb::ReadMemory reader(ProcessId process) const;
+
+  const World& world_;
+  const State origin_;
+  TermCodes& codes_;
+  std::function<bool()> interrupted_;
+  std::unique_ptr<Engine> engine_;
+  std::unique_ptr<Seats> seats_;
+  std::deque<PartState> states_;
+  std::map<ProcessId, Post> posts_;
+  std::map<ThreadId, Stand> stands_;
+  std::map<std::pair<ProcessId, Point>, Arming> armings_;
+  const std::function<bool()>* enough_ = nullptr;
+  bool begun_ = false, over_ = false, running_ = false;
+  replay::Horizons horizons_;  ///< to be set
+  std::optional<Error> error_;
+};
+
+}  // namespace pastcone::debug

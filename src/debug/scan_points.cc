@@ -1,0 +1,228 @@
+// What is set in the processes of a scan.
+#include <algorithm>
+#include <cstdlib>
+
+#include "pastcone/debug/scan.h"
+#include "pastcone/symbols/mappings.h"
+
+namespace pastcone::debug {
+namespace {
+
+/// A word that was hit so often without being wanted costs more than setting it again.
+constexpr unsigned kInVain = 64;
+
+}  // namespace
+
+Status Scan::compile(Post& post, ThreadId thread, bool begins) {
+  Images images(*engine_, *seats_);
+  Image image = images.image(post.process);
+  bool missing = false;
+  auto gdb = [&]() -> Result<gdb::Gdb*> { return seats_->look_at(thread); };
+  for (PartState* state : post.parts) {
+    for (Term& term : state->terms) {
+      const TermCodes::Known* known = TRY(codes_.compile(image, *term.text, gdb));
+      term.code = known->error.empty() ? &known->code : nullptr;
+      term.known = term.known || term.code != nullptr;
+      term.error = known->error;
+      if (term.code == nullptr && begins && image.entry != 0) {
+        codes_.forget(image, *term.text);
+        missing = true;
+      } else if (!term.known && post.gates.empty()) {
+        return fail("{}: {}", to_string(*term.text), term.error);
+      }
+    }
+  }
+  // What is in a library is known when the program itself begins.
+  if (missing) post.entry = image.entry;
+  return {};
+}
+
+/// The calls that a thread is in already.
+Status Scan::find_frames(Post& post, ThreadId thread) {
+  gdb::Gdb* gdb = TRY(seats_->look_at(thread));
+  for (PartState* state : post.parts) {
+    for (Term& term : state->terms) {
+      if (term.code == nullptr || term.text->in.empty() || term.code->places.empty()) continue;
+      gdb::Answer all = TRY(gdb->run("-stack-list-frames"));
+      std::vector<Frame>& frames = term.frames[thread];
+      for (const auto& [name, each] : all.results["stack"].items) {
+        if (each["func"].text != term.text->in) continue;
+        TRY(gdb->console(fmt::format("frame {}", each["level"].text)));
+        std::string about = TRY(gdb->console("info frame")).console;
+        auto number = [&](std::string_view behind) -> uint64_t {
+          size_t at = about.find(behind);
+          return at == std::string::npos ? 0 : std::strtoull(about.c_str() + at + behind.size(), nullptr, 16);
+        };
+        auto reg = [&](const char* which) -> Result<uint64_t> {
+          gdb::Answer value = TRY(gdb->run(fmt::format("-data-evaluate-expression (long){}", which)));
+          return std::strtoull(value.results["value"].text.c_str(), nullptr, 0);
+        };
+        Frame frame{number("frame at ") - sizeof(uint64_t), number("saved rip = ")};
+        frame.registers.rbp = TRY(reg("$rbp"));
+        frame.registers.rsp = TRY(reg("$rsp"));
+        frame.place = term.code->places.begin()->first;
+        frame.active = each["addr"].number().value_or(0) >= frame.place;
+        frames.insert(frames.begin(), frame);
+        add_break(post, thread, frame.back);
+      }
+      TRY(gdb->console("frame 0"));
+    }
+  }
+  return {};
+}
+
+/// `begins`: nothing of the program has run yet.
+Status Scan::open(Post& post, const Now& when, bool begins) {
+  TRY_STATUS(now().freeze(post.process));
+  uint64_t entry = std::exchange(post.entry, 0);
+  if (entry != 0) {
+    remove_break(post, entry);
+  } else {
+    forget_points(post);
+  }
+  TRY_STATUS(compile(post, when.thread, begins));
+  if (post.entry != 0) add_break(post, when.thread, post.entry);
+  post.code.look(now().pid(post.process));
+  TRY_STATUS(set_breaks(post, when.thread));
+  bool in_calls = std::ranges::any_of(post.parts, [](const PartState* state) {
+    return std::ranges::any_of(state->terms, [](const Term& term) { return !term.text->in.empty(); });
+  });
+  if (in_calls && !begins && entry == 0) TRY_STATUS(find_frames(post, when.thread));
+  post.open = false;
+  evaluate(when);
+  post.open = true;
+  // What the loader does is not stepped through: it is over when the program itself begins.
+  if (begins && post.stepping && post.entry == 0) {
+    post.entry = Images(*engine_, *seats_).image(post.process).entry;
+    if (post.entry != 0) add_break(post, when.thread, post.entry);
+  }
+  post.points_due = false;
+  return set_words(post, when.thread);
+}
+
+Status Scan::set_breaks(Post& post, ThreadId thread) {
+  std::set<uint64_t> all;
+  for (PartState* state : post.parts) {
+    for (Term& term : state->terms) {
+      if (term.code == nullptr) continue;
+      for (const auto& [address, conditions] : term.code->places) all.insert(address);
+      if (term.code->entry != 0) all.insert(term.code->entry);
+    }
+  }
+  for (uint64_t address : all)
+    if (!post.breaks.contains(address)) add_break(post, thread, address);
+  return {};
+}
+
+void Scan::add_break(Post& post, ThreadId thread, uint64_t address) {
+  if (post.breaks[address]++ > 0) return;
+  if (!now().tracer().add_break(now().pid(post.process), address)) {
+    post.breaks.erase(address);
+    return;
+  }
+  note_arming(thread, {Move::Kind::kBreak, address});
+}
+
+void Scan::remove_break(Post& post, uint64_t address) {
+  auto found = post.breaks.find(address);
+  if (found == post.breaks.end() || --found->second > 0) return;
+  post.breaks.erase(found);
+  now().tracer().remove_break(now().pid(post.process), address);
+}
+
+/// They are gone: it has executed another program, or is a new process.
+void Scan::forget_points(Post& post) {
+  post.armed.clear();
+  post.wanted.clear();
+  post.breaks.clear();
+  post.leaving.clear();
+  post.entry = 0;
+  post.stepping = false;
+  for (PartState* state : post.parts)
+    for (Term& term : state->terms) term.frames.clear();
+}
+
+void Scan::note_arming(ThreadId thread, Point point) {
+  Stand& there = stand(thread);
+  there.counts.erase(point);
+  armings_[{thread.process(), point}] = {thread, there.place, there.at};
+}
+
+/// What has to be watched for what is false to stay false, and for what is true to stay true.
+void Scan::choose_words(Post& post) {
+  std::set<Word> all, least;
+  for (const PartState* state : post.parts) {
+    if (state->instant) continue;
+    bool idle = std::ranges::any_of(state->terms, [](const Term& term) {
+      return term.code == nullptr || (!term.holds && term.words.empty());
+    });
+    if (idle) continue;
+    const Term* first_false = nullptr;
+    for (const Term& term : state->terms) {
+      all.insert(term.words.begin(), term.words.end());
+      bool fewer = first_false == nullptr || term.words.size() < first_false->words.size();
+      if (!term.holds && fewer) first_false = &term;
+    }
+    for (const Term& term : state->terms)
+      if (first_false == nullptr || &term == first_false) least.insert(term.words.begin(), term.words.end());
+  }
+  auto fitting = fit(all);
+  if (!fitting) fitting = fit(least);
+  post.stepping = !fitting;
+  post.wanted = fitting.value_or(std::set<Word>());
+}
+
+/// What another process writes is not seen by watching this one.
+Status Scan::check_private(const Post& post, const Word& word) const {
+  if (world_.processes.processes().size() < 2) return {};
+  std::string maps = TRY(read_file(fmt::format("/proc/{}/maps", now().pid(post.process))));
+  for (const symbols::Mapping& mapping : symbols::parse_mappings(maps)) {
+    if (!mapping.shared || word.address < mapping.start || word.address >= mapping.end) continue;
+    for (const PartState* state : post.parts) {
+      for (const Term& term : state->terms) {
+        bool reads = std::ranges::any_of(term.words, [&](const Word& one) {
+          return one.address / sizeof(uint64_t) == word.address / sizeof(uint64_t);
+        });
+        if (reads)
+          return fail(
+              "{}: this is in memory that {} shares with other processes (MAP_SHARED), which is not watched "
+              "in all of them; add 'at FILE:LINE', or say it of a variable that is not shared",
+              to_string(*term.text), post.process);
+      }
+    }
+  }
+  return {};
+}
+
+/// Of a process that stands.
+Status Scan::set_words(Post& post, ThreadId thread) {
+  pid_t pid = now().pid(post.process);
+  if (pid == 0) return {};
+  if (post.stepping) {
+    Stand& there = stand(thread);
+    post.steps_from = there.at;
+    post.steps = 0;
+  }
+  size_t missing = static_cast<size_t>(
+      std::ranges::count_if(post.wanted, [&](const Word& word) { return !post.armed.contains(word); }));
+  for (auto each = post.armed.begin(); each != post.armed.end();) {
+    bool superfluous = !post.wanted.contains(each->first) &&
+                       (post.armed.size() + missing > kMostWords || each->second > kInVain);
+    if (!superfluous) {
+      ++each;
+      continue;
+    }
+    now().tracer().remove_watch(pid, each->first.address, each->first.size);
+    each = post.armed.erase(each);
+  }
+  for (const Word& word : post.wanted) {
+    if (post.armed.contains(word)) continue;
+    TRY_STATUS(check_private(post, word));
+    TRY_STATUS(now().tracer().add_watch(pid, word.address, word.size));
+    post.armed[word] = 0;
+    note_arming(thread, {Move::Kind::kWatch, word.address});
+  }
+  return {};
+}
+
+}  // namespace pastcone::debug

@@ -1,0 +1,174 @@
+// What the search finds in random executions against what trying everything finds.
+#include "pastcone/debug/search.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "pastcone/debug/testing/random_world.h"
+
+namespace pastcone::debug {
+namespace {
+
+using causal::Cut;
+using debug_testing::Spots;
+using debug_testing::World;
+using debug_testing::WorldOptions;
+
+WorldOptions any_options(unsigned seed, uint32_t steps) {
+  return {
+      .threads = 2 + seed % 4, .steps = steps, .serial = seed % 2 == 0, .truth = 1 + seed % 7, .parts = 6};
+}
+
+Cut any_start(World& world, unsigned seed) {
+  return seed % 3 == 0 ? world.any_cut() : beginning(world.graph()).cut;
+}
+
+/// For comparing; hubs mean nothing.
+std::pair<Cut, std::vector<Moment>> plain(const World& world, Found state) {
+  state.cut.resize(world.graph().real_threads);
+  return {std::move(state.cut), std::move(state.moments)};
+}
+
+std::vector<std::pair<Cut, std::vector<Moment>>> plain(const World& world, std::vector<Found> states) {
+  std::vector<std::pair<Cut, std::vector<Moment>>> all;
+  for (Found& state : world.sorted(std::move(states))) all.push_back(plain(world, std::move(state)));
+  return all;
+}
+
+struct Tally {
+  unsigned found = 0, never = 0, moved = 0, several = 0;
+};
+
+TEST(Search, FindsTheFirstStateOfAConjunction) {
+  Tally tally;
+  for (unsigned seed = 1; seed <= 10000; ++seed) {
+    std::mt19937 random(seed);
+    World world(random, any_options(seed, 30));
+    Conjunction conjunction = world.any_conjunction(1 + seed % 4);
+    Cut from = any_start(world, seed);
+    Search search(world.graph(), world.parts(), world);
+    auto found = search.first(conjunction, {from, {}, 0});
+    ASSERT_TRUE(found) << found.error().message;
+    auto expected = world.true_first(conjunction, from);
+    ASSERT_EQ(found->has_value(), expected.has_value()) << "seed " << seed;
+    ++(expected ? tally.found : tally.never);
+    if (world.asked() > conjunction.size()) ++tally.moved;
+    if (!expected) continue;
+    ASSERT_EQ(plain(world, **found), plain(world, *expected)) << "seed " << seed;
+  }
+  // The cases are there.
+  EXPECT_GT(tally.found, 1000u);
+  EXPECT_GT(tally.never, 200u);
+  EXPECT_GT(tally.moved, 300u);
+}
+
+TEST(Search, FindsNothingThatIsNeverTrue) {
+  std::mt19937 random(1);
+  World world(random, {.truth = 0});
+  Search search(world.graph(), world.parts(), world);
+  EXPECT_FALSE(*search.first({0}, beginning(world.graph())));
+  EXPECT_TRUE(search.minimal({{0}, {1}}, beginning(world.graph()))->empty());
+}
+
+TEST(Search, FindsTheMinimalStatesOfADisjunction) {
+  Tally tally;
+  for (unsigned seed = 1; seed <= 2500; ++seed) {
+    std::mt19937 random(seed);
+    World world(random, any_options(seed, 28));
+    Cut from = any_start(world, seed);
+    Disjunction disjunction;
+    std::vector<Found> all;
+    for (unsigned i = 0; i < 1 + seed % 4; ++i) {
+      disjunction.push_back(world.any_conjunction(1 + (seed + i) % 3));
+      if (auto first = world.true_first(disjunction.back(), from)) all.push_back(*first);
+    }
+    Search search(world.graph(), world.parts(), world);
+    auto found = search.minimal(disjunction, {from, {}, 0});
+    ASSERT_TRUE(found) << found.error().message;
+    if (found->size() > 1) ++tally.several;
+    for (const Found& state : *found)
+      ASSERT_EQ(state.moments.size(), disjunction[state.alternative].size()) << "seed " << seed;
+    ASSERT_EQ(plain(world, *found), plain(world, world.true_minimal(all))) << "seed " << seed;
+  }
+  EXPECT_GT(tally.several, 100u);
+}
+
+std::vector<Found> true_linked(const World& world, const std::vector<Disjunction>& links, const Cut& from) {
+  std::vector<std::vector<Spots>> before;  // of each conjunction
+  for (size_t link = 0; link < links.size(); ++link) {
+    std::vector<std::vector<Spots>> now;
+    for (const Conjunction& conjunction : links[link]) {
+      now.push_back(world.solutions(conjunction, from));
+      if (link == 0) continue;
+      std::erase_if(now.back(), [&](const Spots& spots) {
+        for (size_t i = 0; i < before.size(); ++i)
+          for (const Spots& other : before[i])
+            if (world.has_in_past(links[link - 1][i], other, conjunction, spots)) return false;
+        return true;
+      });
+    }
+    before = std::move(now);
+  }
+  std::vector<Found> all;
+  for (size_t i = 0; i < before.size(); ++i)
+    for (const Spots& spots : before[i]) all.push_back(world.state_of(links.back()[i], spots, from));
+  return world.true_minimal(std::move(all));
+}
+
+TEST(Search, FindsLinkedStates) {
+  Tally tally;
+  for (unsigned seed = 1; seed <= 2500; ++seed) {
+    std::mt19937 random(seed);
+    WorldOptions options = any_options(seed, 34);
+    options.truth += 1;
+    World world(random, options);
+    Cut from = any_start(world, seed);
+    std::vector<Disjunction> links(2 + seed % 2);
+    for (Disjunction& link : links)
+      for (unsigned i = 0; i < 1 + random() % 2; ++i) link.push_back(world.any_conjunction(1 + random() % 2));
+    Search search(world.graph(), world.parts(), world);
+    auto found = search.linked(links, {from, {}, 0});
+    ASSERT_TRUE(found) << found.error().message;
+    ++(found->empty() ? tally.never : tally.found);
+    if (found->size() > 1) ++tally.several;
+    ASSERT_EQ(plain(world, *found), plain(world, true_linked(world, links, from))) << "seed " << seed;
+  }
+  EXPECT_GT(tally.found, 300u);
+  EXPECT_GT(tally.never, 100u);
+  EXPECT_GT(tally.several, 50u);
+}
+
+TEST(Search, FindsWhereAConjunctionHoldsAgain) {
+  Tally tally;
+  for (unsigned seed = 1; seed <= 2500; ++seed) {
+    std::mt19937 random(seed);
+    World world(random, any_options(seed, 30));
+    Conjunction conjunction = world.any_conjunction(1 + seed % 3);
+    Cut from = beginning(world.graph()).cut;
+    std::vector<Spots> all = world.solutions(conjunction, from);
+    Search search(world.graph(), world.parts(), world);
+    auto held = search.first(conjunction, {from, {}, 0});
+    ASSERT_EQ(held->has_value(), !all.empty());
+    if (all.empty()) continue;
+    Spots first = all.front();
+    for (const Spots& spots : all)
+      for (size_t i = 0; i < spots.size(); ++i) first[i] = std::min(first[i], spots[i]);
+    std::vector<Found> expected;
+    for (const Spots& spots : all) {
+      bool later = false;
+      for (size_t i = 0; i < spots.size(); ++i)
+        later = later || world.was_false(conjunction[i], first[i], spots[i]);
+      if (later) expected.push_back(world.state_of(conjunction, spots, (*held)->cut));
+    }
+    auto found = search.again(conjunction, **held);
+    ASSERT_TRUE(found) << found.error().message;
+    ++(found->empty() ? tally.never : tally.found);
+    ASSERT_EQ(plain(world, *found), plain(world, world.true_minimal(expected))) << "seed " << seed;
+  }
+  EXPECT_GT(tally.found, 300u);
+  EXPECT_GT(tally.never, 100u);
+}
+
+}  // namespace
+}  // namespace pastcone::debug

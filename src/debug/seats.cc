@@ -1,0 +1,218 @@
+#include "pastcone/debug/seats.h"
+
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+
+#include "pastcone/patch/abi.h"
+#include "pastcone/record/shared_stage.h"
+
+namespace pastcone::debug {
+namespace {
+
+Result<UniqueFd> listen_at(const Path& path) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (path.native().size() >= sizeof address.sun_path)
+    return fail("the name of {} is too long; set TMPDIR to another directory", path.native());
+  std::strcpy(address.sun_path, path.c_str());
+  unlink(path.c_str());
+  UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (socket.get() < 0 || bind(socket.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) != 0 ||
+      listen(socket.get(), 1) != 0) {
+    return fail("cannot make a socket for gdb at {}: {}", path.native(), errno_message(errno));
+  }
+  return socket;
+}
+
+/// Where the runtime stands in for a function of libc and calls it, its frames lie between the program's. gdb finds
+/// its way through them, and does not show them.
+Status hide_runtime(gdb::Gdb& gdb) {
+  Path runtime = TRY(record::find_runtime());
+  TRY(gdb.console(fmt::format("add-symbol-file -readnever {}", runtime.native())));
+  TRY(gdb.console("python", {
+                                "class _PastconeFrames:",
+                                "  name, priority, enabled = 'pastcone', 100, True",
+                                "  def filter(self, frames):",
+                                fmt::format("    return (f for f in frames if not {} <= f.inferior_frame().pc() < {})",
+                                            patch::kRuntimeBase, patch::kRuntimeEnd),
+                                "gdb.frame_filters['pastcone'] = _PastconeFrames()",
+                            }));
+  return {};
+}
+
+}  // namespace
+
+struct Seats::Seat {
+  Seat(Engine& engine, ProcessId of) : process(of), inferior(engine, of) {}
+
+  ProcessId process;
+  Inferior inferior;
+  std::unique_ptr<gdb::RemoteServer> server;
+  std::unique_ptr<gdb::Gdb> gdb;  // before the server goes: it may still be asked
+  UniqueFd listener;
+  Path directory;  ///< of its socket
+  Path program;
+  bool connected = false;
+  uint32_t thread = 0;  ///< that it looks at
+  uint64_t seen = 0;  ///< Engine::motions() when gdb last saw the process
+};
+
+Seats::Seats(Engine& engine) : engine_(engine) {}
+
+Result<std::unique_ptr<Seats>> Seats::create(Engine& engine) {
+  std::unique_ptr<Seats> made(new Seats(engine));
+  engine.observe({.hit = [self = made.get()](const replay::TraceStop& stop, ThreadId thread, bool) {
+    return self->wants(stop, thread);
+  }, .in_calls = true});
+  return made;
+}
+
+Seats::~Seats() = default;
+
+Inferior* Seats::inferior(ProcessId process) {
+  auto found = seats_.find(process);
+  return found == seats_.end() ? nullptr : &found->second->inferior;
+}
+
+bool Seats::wants(const replay::TraceStop& stop, ThreadId thread) const {
+  auto found = seats_.find(thread.process());
+  if (found == seats_.end()) return false;
+  const Inferior& inferior = found->second->inferior;
+  return stop.kind == replay::TraceStop::Kind::kWatch ? inferior.has_watch(stop.address)
+                                                      : inferior.has_break(stop.address);
+}
+
+Result<Seats::Seat*> Seats::sit(ProcessId process) {
+  auto found = seats_.find(process);
+  if (found != seats_.end() && found->second->gdb && found->second->gdb->alive()) return found->second.get();
+  auto seat = std::make_unique<Seat>(engine_, process);
+  seat->gdb = TRY(gdb::Gdb::start());
+  TRY_STATUS(hide_runtime(*seat->gdb));
+  return (seats_[process] = std::move(seat)).get();
+}
+
+/// The socket has a name only while gdb connects: who is killed leaves nothing behind.
+Status Seats::open_door(Seat& seat) {
+  std::error_code error;
+  std::string name = (std::filesystem::temp_directory_path(error) / "pastcone-debug-XXXXXX").native();
+  if (error || mkdtemp(name.data()) == nullptr)
+    return fail("cannot make a directory for gdb's sockets: {}; set TMPDIR", errno_message(errno));
+  seat.directory = name;
+  seat.listener = TRY(listen_at(seat.directory / "gdb"));
+  Seat* raw = &seat;
+  raw->gdb->serve({raw->listener.get(), [raw] {
+                     UniqueFd socket(accept4(raw->listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
+                     raw->listener = UniqueFd();
+                     if (socket.get() < 0) return false;
+                     raw->server = std::make_unique<gdb::RemoteServer>(std::move(socket), raw->inferior);
+                     raw->gdb->serve({raw->server->fd(), [raw] {
+                                        bool goes_on = raw->server->serve();
+                                        if (!goes_on) raw->connected = false;
+                                        return goes_on;
+                                      }});
+                     raw->connected = true;
+                     return false;
+                   }});
+  return {};
+}
+
+void Seats::close_door(Seat& seat) {
+  std::error_code error;
+  if (!seat.directory.empty()) std::filesystem::remove_all(seat.directory, error);
+  seat.directory.clear();
+}
+
+/// gdb asks for everything again.
+Status Seats::refresh(Seat& seat) {
+  seat.inferior.forget_points();
+  TRY(seat.gdb->console("maintenance flush register-cache"));
+  TRY(seat.gdb->console("maintenance flush dcache"));
+  TRY(seat.gdb->console("sharedlibrary"));
+  return {};
+}
+
+Status Seats::connect(Seat& seat) {
+  if (seat.connected) TRY(seat.gdb->console("disconnect"));
+  seat.connected = false;
+  seat.inferior.forget_points();
+  Path program = seat.inferior.program();
+  if (program != seat.program) {
+    TRY(seat.gdb->console(fmt::format("file {}", program.native())));
+    seat.program = program;
+  }
+  Status opened = open_door(seat);
+  Result<gdb::Answer> connected =
+      opened ? seat.gdb->console(fmt::format("target remote {}", (seat.directory / "gdb").native()))
+             : tl::unexpected<Error>(opened.error());
+  close_door(seat);
+  gdb::Answer answer = TRY(std::move(connected));
+  if (!answer.good) return fail("gdb cannot look at {}: {}", seat.process, answer.error);
+  return {};
+}
+
+/// gdb numbers threads in the order in which it has seen them.
+Status Seats::select(Seat& seat, uint32_t thread) {
+  gdb::Answer answer = TRY(seat.gdb->run("-thread-info"));
+  std::string name = fmt::format("Thread {}", thread);
+  for (const auto& [key, one] : answer.results["threads"].items) {
+    if (one["target-id"].text == name) TRY(seat.gdb->run("-thread-select " + one["id"].text));
+  }
+  return {};
+}
+
+Result<uint32_t> Seats::thread_numbered(ThreadId looked_at, int64_t number) {
+  gdb::Gdb* gdb = TRY(look_at(looked_at));
+  gdb::Answer answer = TRY(gdb->run("-thread-info"));
+  for (const auto& [key, one] : answer.results["threads"].items) {
+    constexpr size_t kBehindName = 7;  // "Thread 3"
+    const std::string& target = one["target-id"].text;
+    if (one["id"].text != std::to_string(number) || target.size() <= kBehindName) continue;
+    return static_cast<uint32_t>(std::atoi(target.c_str() + kBehindName));
+  }
+  return fail("Unknown thread {}.", number);
+}
+
+Result<gdb::Gdb*> Seats::look_at(ThreadId thread) {
+  TRY_STATUS(engine_.now().freeze(thread.process()));
+  Seat* seat = TRY(sit(thread.process()));
+  seat->inferior.look_at(thread.number());
+  if (!seat->connected || seat->program != seat->inferior.program()) {
+    TRY_STATUS(connect(*seat));
+  } else if (seat->seen != engine_.motions()) {
+    TRY_STATUS(refresh(*seat));
+  }
+  if (seat->thread != thread.number() || seat->seen != engine_.motions())
+    TRY_STATUS(select(*seat, thread.number()));
+  seat->thread = thread.number();
+  seat->seen = engine_.motions();
+  return seat->gdb.get();
+}
+
+Result<gdb::Answer> Seats::tell(ProcessId process, const std::string& command) {
+  auto found = seats_.find(process);
+  if (found == seats_.end() || !found->second->gdb->alive()) return gdb::Answer();
+  return found->second->gdb->console(command);
+}
+
+Result<gdb::Answer> Seats::console(ThreadId thread, const std::string& command) {
+  gdb::Gdb* gdb = TRY(look_at(thread));
+  Seat& seat = *seats_[thread.process()];
+  seat.inferior.begin_command();
+  Result<gdb::Answer> answer = gdb->console(command);
+  if (answer) {
+    if (seat.inferior.rest()) seat.seen = engine_.motions();  // it has moved it itself
+    return answer;
+  }
+  seats_.erase(thread.process());
+  TRY(look_at(thread));
+  return fail("gdb of {} has ended ({}); there is a new one now, at the same place", thread.process(),
+              answer.error().message);
+}
+
+}  // namespace pastcone::debug

@@ -1,0 +1,53 @@
+// A simple predicate as a program understands it: its expression in bytecode, and where it is to be looked
+// at. gdb is asked once for a program and the address that it lies at.
+#pragma once
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "pastcone/debug/images.h"
+#include "pastcone/debug/predicate.h"
+#include "pastcone/debug/watch_words.h"
+#include "pastcone/gdb/agent.h"
+
+namespace pastcone::debug {
+
+/// Conditions of which all have to hold, in the order in which they may be looked at.
+using Conditions = std::vector<gdb::AgentExpression>;
+
+struct TermCode {
+  std::map<uint64_t, Conditions> places;  ///< at, in: by address; in: behind the function's prologue
+  uint64_t entry = 0;                     ///< in: the function
+  Conditions anywhere;                    ///< else
+};
+
+/// What a term is now, and what has to be watched to know when it is not any more.
+struct Verdict {
+  bool holds = false;
+  std::set<Word> words;
+  bool by_registers = false;  ///< of others than the frame's
+};
+
+Verdict judge(const Conditions& conditions, const gdb::ReadMemory& read, const gdb::ReadRegister& reg);
+
+/// Kept from one search to the next.
+class TermCodes {
+ public:
+  struct Known {
+    TermCode code;
+    std::string error;  ///< gdb's; empty: there is none
+  };
+  /// `gdb` looks at a process of the program.
+  Result<const Known*> compile(const Image& image, const SimplePredicate& term,
+                               const std::function<Result<gdb::Gdb*>()>& gdb);
+  const Known* find(const Image& image, const SimplePredicate& term) const;
+  /// More may be known of the program now.
+  void forget(const Image& image, const SimplePredicate& term);
+
+ private:
+  std::map<std::pair<Image, std::string>, Known> known_;
+};
+
+}  // namespace pastcone::debug

@@ -1,0 +1,73 @@
+#include "pastcone/debug/truth_log.h"
+
+#include <algorithm>
+
+#include "pastcone/graph/steps.h"
+
+namespace pastcone::debug {
+
+using causal::Graph;
+using causal::Node;
+
+Trail trail_of(const RouteRef& route) {
+  Trail trail;
+  for (const Route* each = route.get(); each != nullptr; each = each->before.get())
+    trail.push_back(each->last);
+  std::ranges::reverse(trail);
+  return trail;
+}
+
+MomentKey key_of(const Graph& graph, const Moment& moment) {
+  const Node& step = moment.step;
+  if (moment.detail == 0) return {step.event == 0 ? 0 : 2 * uint64_t{graph.rank(step)}, 0};
+  if (step.event >= graph.threads[step.thread].events) return {UINT64_MAX, moment.detail};
+  return {2 * uint64_t{graph.rank(Node{step.thread, step.event + 1})} - 1, moment.detail};
+}
+
+void TruthLog::note(const Graph& graph, const Moment& moment, bool holds, const RouteRef& route) {
+  if (this->holds() == holds) return;
+  if (holds) ++times_;
+  if (!changes_.empty() && changes_.back().moment == moment) {
+    changes_.pop_back();  // it was so for no time
+    if (this->holds() == holds) return;
+  }
+  changes_.push_back({moment, key_of(graph, moment), holds, route});
+}
+
+/// The least that can be behind a moment.
+static Moment next_behind(const Graph& graph, const Moment& moment) {
+  bool in_event = moment.detail == 0 && graph::is_entering(graph, moment.step);
+  if (in_event) return {{moment.step.thread, moment.step.event + 1}, 0};
+  return {moment.step, moment.detail + 1};
+}
+
+TruthLog::Answer TruthLog::answer(const Graph& graph, const Ask& ask, bool passed, bool ended) const {
+  MomentKey from = key_of(graph, ask.from);
+  auto next = std::ranges::upper_bound(changes_, from, {}, &Change::key);
+  bool holds = next != changes_.begin() && std::prev(next)->holds;
+  if (holds == ask.holds) {
+    if (!passed && !ended) return {Kind::kNotYet};
+    if (!ask.beyond) return {Kind::kAt, ask.from};
+    Moment behind = next_behind(graph, ask.from);
+    bool still = next == changes_.end() || next->key > key_of(graph, behind);
+    if (still && next == changes_.end() && ended) return {Kind::kNever};
+    if (still) return {Kind::kAt, behind};
+  }
+  for (; next != changes_.end(); ++next)
+    if (next->holds == ask.holds) return {Kind::kAt, next->moment};
+  return {ended ? Kind::kNever : Kind::kNotYet};
+}
+
+std::optional<Trail> TruthLog::trail(const Moment& moment) const {
+  for (const Change& change : changes_) {
+    if (change.moment.step != moment.step) continue;
+    if (change.moment.detail == moment.detail) return trail_of(change.route);
+    if (change.moment.detail + 1 != moment.detail) continue;
+    Trail trail = trail_of(change.route);
+    trail.push_back({Move::Kind::kSteps, 0, 1, 0});
+    return trail;
+  }
+  return {};
+}
+
+}  // namespace pastcone::debug

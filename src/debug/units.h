@@ -1,0 +1,73 @@
+// What the parts of a predicate are about: a thread, or threads that take turns (all of a process, or of
+// processes that share memory, in serial mode), whose steps then come one after the other by
+// Order::kEnforced. So the states of a unit have an order, however many threads it has. Only the beginning of
+// a further thread of a process has no place in it: it waits for its turn then, and nothing of the program
+// has run, so its unit's state is the same before and after.
+//
+// A unit that is a group before all its processes have joined it has steps without an order; what is found
+// there is a state in which the predicate holds, but there may be one before it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "pastcone/causal/cone.h"
+#include "pastcone/causal/graph.h"
+
+namespace pastcone::debug {
+
+struct Unit {
+  std::vector<uint32_t> threads;  ///< of the graph
+
+  bool has(uint32_t thread) const;
+  bool operator==(const Unit&) const = default;
+};
+
+/// A state of a unit: its thread has done this step, and then has gone on for a while, or not at all.
+struct Moment {
+  causal::Node step;  ///< event 0: before its first
+  uint64_t detail =
+      0;  ///< 0: nothing of the program behind the step has run; else whoever probes knows how far it
+          ///< has. Behind the same step, later states have greater ones, whichever part they are of
+
+  auto operator<=>(const Moment&) const = default;
+};
+
+/// A global state as it is found: the moments are those in which the parts hold, in their order. As a place
+/// to search from, they say who has gone on behind its step of the cut.
+struct Found {
+  causal::Cut cut;
+  std::vector<Moment> moments;  ///< threads that are not among them have not gone on behind their steps
+  size_t alternative = 0;       ///< of a disjunction, which conjunction holds
+
+  uint64_t detail_of(uint32_t thread) const;
+};
+
+/// Nothing has happened yet.
+Found beginning(const causal::Graph& graph);
+
+/// Whether no thread has come further in a than in b.
+bool not_beyond(const causal::Graph& graph, const Found& a, const Found& b);
+
+/// Into `cut`, which is as long.
+void join(causal::Cut& cut, const causal::Cut& other);
+
+/// The steps of a thread that count for its unit's state.
+uint32_t counted(const causal::Graph& graph, const Unit& unit, causal::Node last);
+
+/// Whether the unit has the same state in both.
+bool same_place(const causal::Graph& graph, const Unit& unit, const causal::Cut& a, const causal::Cut& b);
+
+/// The unit's state when it has done exactly what the cut has of it.
+Moment moment_at(const causal::Graph& graph, const Unit& unit, const causal::Cut& cut);
+
+/// The least consistent cut behind which the moment is. A thread that goes on behind its step has the turn
+/// again, so it needs what handed it over.
+causal::Cut cut_of(const causal::Graph& graph, const Unit& unit, const Moment& moment);
+
+/// The step with which the unit, having come as far as the cut, leaves the moment; none if it never does.
+std::optional<causal::Node> step_behind(const causal::Graph& graph, const Unit& unit, const causal::Cut& cut,
+                                        const Moment& moment);
+
+}  // namespace pastcone::debug

@@ -1,0 +1,38 @@
+#include "pastcone/debug/watch_words.h"
+
+#include <algorithm>
+
+namespace pastcone::debug {
+namespace {
+
+bool contains(const Word& a, const Word& b) {
+  return a.address <= b.address && b.address + b.size <= a.address + a.size;
+}
+
+}  // namespace
+
+void add_words(uint64_t address, uint32_t size, std::set<Word>& into) {
+  while (size > 0) {
+    uint32_t piece = 8;
+    while (address % piece != 0 || piece > size) piece /= 2;
+    into.insert({address, piece});
+    address += piece;
+    size -= piece;
+  }
+}
+
+std::optional<std::set<Word>> fit(const std::set<Word>& words, size_t most) {
+  std::set<Word> kept;
+  for (const Word& word : words) {
+    bool covered =
+        std::ranges::any_of(words, [&](const Word& other) { return other != word && contains(other, word); });
+    if (!covered) kept.insert(word);
+  }
+  if (kept.size() <= most) return kept;
+  std::set<Word> whole;
+  for (const Word& word : kept) whole.insert({word.address & ~uint64_t{7}, 8});
+  if (whole.size() <= most) return whole;
+  return {};
+}
+
+}  // namespace pastcone::debug

@@ -1,0 +1,26 @@
+// What has to be watched to know of every change of some memory, in the four debug registers that there are.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <vector>
+
+namespace pastcone::debug {
+
+/// Aligned; 1, 2, 4 or 8 bytes.
+struct Word {
+  uint64_t address = 0;
+  uint32_t size = 0;
+  auto operator<=>(const Word&) const = default;
+};
+
+constexpr size_t kMostWords = 4;
+
+/// Of `size` bytes at an address.
+void add_words(uint64_t address, uint32_t size, std::set<Word>& into);
+
+/// As few as they can be without many more bytes than needed; none if they are too many.
+std::optional<std::set<Word>> fit(const std::set<Word>& words, size_t most = kMostWords);
+
+}  // namespace pastcone::debug

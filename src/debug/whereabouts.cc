@@ -1,0 +1,46 @@
+#include "pastcone/debug/whereabouts.h"
+
+#include "pastcone/replay/examination.h"
+
+namespace pastcone::debug {
+namespace {
+
+/// The runtime's part of the address space has nothing of the program.
+bool is_program(const symbols::Mapping& mapping) {
+  constexpr uint64_t kBegin = 0x200000000000, kEnd = 0x300000000000;
+  return mapping.start < kBegin || mapping.start >= kEnd;
+}
+
+}  // namespace
+
+symbols::Symbols& Whereabouts::symbols_of(ProcessId process) {
+  auto maps = read_file(fmt::format("/proc/{}/maps", engine_.now().pid(process)));
+  std::vector<symbols::Mapping> mappings = symbols::parse_mappings(maps ? *maps : "");
+  std::erase_if(mappings, [](const symbols::Mapping& mapping) { return !is_program(mapping) || mapping.file.empty(); });
+  std::string key;
+  for (const symbols::Mapping& mapping : mappings)
+    key += fmt::format("{:x} {:x} {}\n", mapping.start, mapping.offset, mapping.file.native());
+  std::unique_ptr<symbols::Symbols>& symbols = known_[key];
+  if (!symbols) {
+    symbols = std::make_unique<symbols::Symbols>(
+        mappings, replay::originals(engine_.world().recording, engine_.now().live().stage()));
+  }
+  return *symbols;
+}
+
+symbols::Location Whereabouts::locate(ThreadId thread) {
+  Incarnation& now = engine_.now();
+  if (now.tid(thread) == 0 || !now.freeze(thread.process())) return {};
+  auto registers = now.registers(thread);
+  if (!registers) return {};
+  symbols::Symbols& symbols = symbols_of(thread.process());
+  auto read = [&](uint64_t address, uint64_t& word) {
+    return now.read(thread.process(), address, &word, sizeof word);
+  };
+  std::vector<symbols::Location> calls;
+  for (uint64_t address : symbols.unwind(as_dwarf(*registers), read))
+    for (symbols::Location& each : symbols.locate_all(address)) calls.push_back(std::move(each));
+  return choose(calls);
+}
+
+}  // namespace pastcone::debug

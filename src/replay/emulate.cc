@@ -1,0 +1,368 @@
+#include "pastcone/replay/emulate.h"
+
+#include <sys/uio.h>
+
+#include <cstring>
+#include <optional>
+
+namespace pastcone::replay {
+namespace {
+
+constexpr uint64_t kArithmeticFlags = 0x8d5;  // of, sf, zf, af, pf, cf
+constexpr uint64_t kResume = 0x10000;         // left by the fault at the breakpoint
+constexpr uint64_t kBelowStack = 256, kAboveStack = 1 << 16;
+
+/// Its registers as instructions number them.
+unsigned long long& register_of(user_regs_struct& r, unsigned number) {
+  unsigned long long* const all[16] = {&r.rax, &r.rcx, &r.rdx, &r.rbx, &r.rsp, &r.rbp, &r.rsi, &r.rdi,
+                                       &r.r8,  &r.r9,  &r.r10, &r.r11, &r.r12, &r.r13, &r.r14, &r.r15};
+  return *all[number & 15];
+}
+
+// Not into the red zone of who calls it.
+#define COMPUTE(operation)                                                                            \
+  asm volatile("lea -128(%%rsp), %%rsp; " operation " %2, %0; pushfq; popq %1; lea 128(%%rsp), %%rsp" \
+               : "+r"(left), "=&r"(flags)                                                             \
+               : "r"(right)                                                                           \
+               : "cc", "memory")
+
+/// By the processor itself, so that all flags are right.
+template <typename Word>
+uint64_t compute(unsigned operation, Word& left, Word right) {
+  uint64_t flags = 0;
+  switch (operation) {
+    case 0:
+      COMPUTE("add");
+      break;
+    case 1:
+      COMPUTE("or");
+      break;
+    case 4:
+      COMPUTE("and");
+      break;
+    case 5:
+      COMPUTE("sub");
+      break;
+    case 6:
+      COMPUTE("xor");
+      break;
+    default:  // 7
+      COMPUTE("cmp");
+      break;
+  }
+  return flags & kArithmeticFlags;
+}
+
+bool holds(unsigned condition, uint64_t flags) {
+  bool cf = (flags & 1) != 0, pf = (flags & 4) != 0, zf = (flags & 0x40) != 0, sf = (flags & 0x80) != 0,
+       of = (flags & 0x800) != 0;
+  bool value = false;
+  switch (condition >> 1) {
+    case 0:
+      value = of;
+      break;
+    case 1:
+      value = cf;
+      break;
+    case 2:
+      value = zf;
+      break;
+    case 3:
+      value = cf || zf;
+      break;
+    case 4:
+      value = sf;
+      break;
+    case 5:
+      value = pf;
+      break;
+    case 6:
+      value = sf != of;
+      break;
+    default:
+      value = zf || sf != of;
+      break;
+  }
+  return value != ((condition & 1) != 0);
+}
+
+class Emulation {
+ public:
+  Emulation(std::span<const uint8_t> code, user_regs_struct& registers, const EmulationBounds& bounds)
+      : code_(code), r_(registers), bounds_(bounds) {}
+
+  bool run();
+
+ private:
+  /// A register, or memory.
+  struct Operand {
+    bool in_memory = false;
+    unsigned number = 0;
+    uint64_t address = 0;
+  };
+
+  uint8_t byte() {
+    if (at_ >= code_.size()) {
+      short_ = true;
+      return 0;
+    }
+    return code_[at_++];
+  }
+  int64_t signed_byte() { return static_cast<int8_t>(byte()); }
+  int64_t signed_word() {
+    uint32_t word = 0;
+    for (unsigned i = 0; i < 4; ++i) word |= uint32_t{byte()} << 8 * i;
+    return static_cast<int32_t>(word);
+  }
+  unsigned width() const { return wide_ ? 8 : 4; }
+
+  /// `after`: bytes of the instruction behind it, which operands relative to rip count from the end of.
+  Operand modrm(unsigned after);
+  bool may_touch(uint64_t address) const;
+  std::optional<uint64_t> load(const Operand& operand, unsigned size) const;
+  std::optional<uint64_t> load(const Operand& operand) const { return load(operand, width()); }
+  bool extend(const Operand& from, unsigned size, bool with_sign);
+  bool store(const Operand& operand, uint64_t value);
+  bool arithmetic(unsigned operation, const Operand& left, uint64_t right);
+  bool test(const Operand& left, uint64_t right);
+  bool run_two_bytes();
+  bool next() {
+    if (short_) return false;
+    r_.rip += at_;
+    return true;
+  }
+  bool jump(int64_t distance, bool taken) {
+    if (short_) return false;
+    r_.rip += at_ + (taken ? static_cast<uint64_t>(distance) : 0);
+    return true;
+  }
+
+  std::span<const uint8_t> code_;
+  user_regs_struct& r_;
+  const EmulationBounds& bounds_;
+  size_t at_ = 0;
+  bool short_ = false, wide_ = false;
+  unsigned extend_reg_ = 0, extend_index_ = 0, extend_base_ = 0;  ///< 8 or 0, from the REX prefix
+  unsigned reg_ = 0;                                              ///< the other field of the ModRM byte
+};
+
+Emulation::Operand Emulation::modrm(unsigned after) {
+  uint8_t form = byte();
+  unsigned mode = form >> 6, low = form & 7;
+  reg_ = (form >> 3 & 7) | extend_reg_;
+  if (mode == 3) return {false, low | extend_base_, 0};
+  uint64_t address = 0;
+  bool relative = mode == 0 && low == 5;
+  if (low == 4) {
+    uint8_t scaled = byte();
+    unsigned index = (scaled >> 3 & 7) | extend_index_, base = scaled & 7;
+    if (index != 4) address = register_of(r_, index) << (scaled >> 6);
+    if (mode == 0 && base == 5)
+      address += static_cast<uint64_t>(signed_word());
+    else
+      address += register_of(r_, base | extend_base_);
+  } else if (!relative) {
+    address = register_of(r_, low | extend_base_);
+  }
+  if (mode == 1) address += static_cast<uint64_t>(signed_byte());
+  if (mode == 2) address += static_cast<uint64_t>(signed_word());
+  if (relative) {
+    auto distance = static_cast<uint64_t>(signed_word());
+    address = r_.rip + at_ + after + distance;
+  }
+  return {true, 0, address};
+}
+
+/// What others may have an eye on is left to the processor, which does it in one go.
+bool Emulation::may_touch(uint64_t address) const {
+  if (bounds_.watched) return false;
+  bool on_stack = address - (r_.rsp - kBelowStack) < kBelowStack + kAboveStack;
+  return on_stack || bounds_.alone;
+}
+
+std::optional<uint64_t> Emulation::load(const Operand& operand, unsigned size) const {
+  uint64_t value = 0;
+  if (operand.in_memory) {
+    if (!may_touch(operand.address)) return std::nullopt;
+    iovec ours{&value, size}, theirs{reinterpret_cast<void*>(operand.address), size};
+    if (process_vm_readv(bounds_.process, &ours, 1, &theirs, 1, 0) != static_cast<ssize_t>(size)) return {};
+    return value;
+  }
+  value = register_of(r_, operand.number);
+  return size == 8 ? value : value & ((uint64_t{1} << 8 * size) - 1);
+}
+
+bool Emulation::store(const Operand& operand, uint64_t value) {
+  if (short_) return false;
+  if (operand.in_memory) {
+    if (!may_touch(operand.address)) return false;
+    iovec ours{&value, width()}, theirs{reinterpret_cast<void*>(operand.address), width()};
+    return process_vm_writev(bounds_.process, &ours, 1, &theirs, 1, 0) == static_cast<ssize_t>(width());
+  }
+  register_of(r_, operand.number) = wide_ ? value : value & UINT32_MAX;
+  return true;
+}
+
+bool Emulation::arithmetic(unsigned operation, const Operand& left, uint64_t right) {
+  if (operation == 2 || operation == 3) return false;  // adc, sbb
+  auto value = load(left);
+  if (!value || short_) return false;
+  uint64_t flags = 0, result = *value;
+  if (wide_) {
+    flags = compute<uint64_t>(operation, result, right);
+  } else {
+    auto narrow = static_cast<uint32_t>(result);
+    flags = compute<uint32_t>(operation, narrow, static_cast<uint32_t>(right));
+    result = narrow;
+  }
+  if (operation != 7 && !store(left, result)) return false;
+  r_.eflags = (r_.eflags & ~kArithmeticFlags) | flags;
+  return next();
+}
+
+bool Emulation::test(const Operand& left, uint64_t right) {
+  auto value = load(left);
+  if (!value || short_) return false;
+  uint64_t result = *value;
+  uint64_t flags = 0;
+  if (wide_) {
+    flags = compute<uint64_t>(4, result, right);
+  } else {
+    auto narrow = static_cast<uint32_t>(result);
+    flags = compute<uint32_t>(4, narrow, static_cast<uint32_t>(right));
+  }
+  r_.eflags = (r_.eflags & ~kArithmeticFlags) | flags;
+  return next();
+}
+
+/// movzx, movsx, movsxd
+bool Emulation::extend(const Operand& from, unsigned size, bool with_sign) {
+  auto value = load(from, size);
+  if (!value) return false;
+  unsigned shift = 64 - 8 * size;
+  uint64_t high = *value << shift;
+  uint64_t result = with_sign ? static_cast<uint64_t>(static_cast<int64_t>(high) >> shift) : high >> shift;
+  return store({false, reg_, 0}, result) && next();
+}
+
+bool Emulation::run_two_bytes() {
+  uint8_t operation = byte();
+  if (operation == 0x1f) {  // nop
+    modrm(0);
+    return next();
+  }
+  if (operation == 0xb6 || operation == 0xb7 || operation == 0xbe || operation == 0xbf) {
+    Operand from = modrm(0);
+    bool byte_register = !from.in_memory && operation % 2 == 0;  // may be %ah and the like
+    return !byte_register && extend(from, operation % 2 == 0 ? 1 : 2, operation >= 0xbe);
+  }
+  if ((operation & 0xf0) != 0x80) return false;
+  return jump(signed_word(), holds(operation & 15, r_.eflags));
+}
+
+bool Emulation::run() {
+  const uint8_t endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
+  if (code_.size() >= sizeof endbr64 && std::memcmp(code_.data(), endbr64, sizeof endbr64) == 0) {
+    at_ = sizeof endbr64;
+    return next();
+  }
+  uint8_t operation = byte();
+  if ((operation & 0xf0) == 0x40) {
+    wide_ = (operation & 8) != 0;
+    extend_reg_ = (operation & 4) != 0 ? 8 : 0;
+    extend_index_ = (operation & 2) != 0 ? 8 : 0;
+    extend_base_ = (operation & 1) != 0 ? 8 : 0;
+    operation = byte();
+  }
+  switch (operation) {
+    case 0x0f:
+      return run_two_bytes();
+    case 0x90:
+      return extend_base_ == 0 && next();  // else it is an exchange
+    case 0x50 ... 0x57: {
+      uint64_t value = register_of(r_, (operation & 7) | extend_base_);
+      wide_ = true;
+      if (!store({true, 0, r_.rsp - 8}, value)) return false;
+      r_.rsp -= 8;
+      return next();
+    }
+    case 0x63:
+      return wide_ && extend(modrm(0), 4, true);
+    case 0x70 ... 0x7f:
+      return jump(signed_byte(), holds(operation & 15, r_.eflags));
+    case 0xeb:
+      return jump(signed_byte(), true);
+    case 0xe9:
+      return jump(signed_word(), true);
+    case 0x89: {
+      Operand to = modrm(0);
+      return store(to, *load({false, reg_, 0})) && next();
+    }
+    case 0x8b: {
+      Operand from = modrm(0);
+      auto value = load(from);
+      return value && store({false, reg_, 0}, *value) && next();
+    }
+    case 0x8d: {
+      Operand from = modrm(0);
+      return from.in_memory && store({false, reg_, 0}, from.address) && next();
+    }
+    case 0xb8 ... 0xbf: {
+      auto value = static_cast<uint64_t>(signed_word());
+      if (wide_) value = (value & UINT32_MAX) | static_cast<uint64_t>(signed_word()) << 32;
+      return store({false, (operation & 7) | extend_base_, 0}, value) && next();
+    }
+    case 0xc7: {
+      Operand to = modrm(4);
+      auto value = static_cast<uint64_t>(signed_word());
+      return (reg_ & 7) == 0 && store(to, value) && next();
+    }
+    case 0x81: {
+      Operand left = modrm(4);
+      return arithmetic(reg_ & 7, left, static_cast<uint64_t>(signed_word()));
+    }
+    case 0x83: {
+      Operand left = modrm(1);
+      return arithmetic(reg_ & 7, left, static_cast<uint64_t>(signed_byte()));
+    }
+    case 0x01:
+    case 0x09:
+    case 0x21:
+    case 0x29:
+    case 0x31:
+    case 0x39: {
+      Operand left = modrm(0);
+      return arithmetic(operation >> 3, left, *load({false, reg_, 0}));
+    }
+    case 0x03:
+    case 0x0b:
+    case 0x23:
+    case 0x2b:
+    case 0x33:
+    case 0x3b: {
+      Operand from = modrm(0);
+      auto right = load(from);
+      return right && arithmetic(operation >> 3, {false, reg_, 0}, *right);
+    }
+    case 0x85: {
+      Operand left = modrm(0);
+      return test(left, *load({false, reg_, 0}));
+    }
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+bool emulate(std::span<const uint8_t> code, user_regs_struct& registers, const EmulationBounds& bounds) {
+  user_regs_struct before = registers;
+  if (Emulation(code, registers, bounds).run()) {
+    registers.eflags &= ~kResume;
+    return true;
+  }
+  registers = before;
+  return false;
+}
+
+}  // namespace pastcone::replay

@@ -1,0 +1,24 @@
+// The instructions at which breakpoints mostly lie, done without the process: it is twice as quick to let it
+// pass by this as to take the breakpoint out for a step, and nobody else has to be held meanwhile.
+#pragma once
+
+#include <sys/types.h>
+#include <sys/user.h>
+
+#include <cstdint>
+#include <span>
+
+namespace pastcone::replay {
+
+/// What an emulated instruction may do to memory besides its own stack.
+struct EmulationBounds {
+  pid_t process = 0;
+  bool alone = false;    ///< nobody else may be using the memory
+  bool watched = false;  ///< the processor has to see all that is done to memory
+};
+
+/// Does to `registers`, and to the memory of the process, what the instruction at `code` does. False: that is
+/// for the processor, and nothing has changed.
+bool emulate(std::span<const uint8_t> code, user_regs_struct& registers, const EmulationBounds& bounds);
+
+}  // namespace pastcone::replay

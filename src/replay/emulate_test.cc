@@ -1,0 +1,180 @@
+#include "pastcone/replay/emulate.h"
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstring>
+#include <iterator>
+#include <random>
+#include <vector>
+
+namespace pastcone::replay {
+namespace {
+
+constexpr size_t kSize = 1 << 16;
+
+/// A process that executes single instructions, to compare with. Its memory is ours too.
+class Processor {
+ public:
+  Processor() {
+    void* memory =
+        mmap(nullptr, kSize, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    memory_ = static_cast<uint8_t*>(memory);
+    id_ = fork();
+    if (id_ == 0) {
+      prctl(PR_SET_PDEATHSIG, SIGKILL);
+      ptrace(PTRACE_TRACEME, 0, nullptr, nullptr);
+      raise(SIGSTOP);
+      _exit(0);
+    }
+    waitpid(id_, nullptr, 0);
+    ptrace(PTRACE_GETREGS, id_, nullptr, &start_);
+  }
+  ~Processor() {
+    kill(id_, SIGKILL);
+    waitpid(id_, nullptr, 0);
+    munmap(memory_, kSize);
+  }
+
+  pid_t id() const { return id_; }
+  uint8_t* memory() const { return memory_; }
+  const user_regs_struct& start() const { return start_; }
+
+  /// False: it faults.
+  bool step(user_regs_struct& registers) const {
+    ptrace(PTRACE_SETREGS, id_, nullptr, &registers);
+    ptrace(PTRACE_SINGLESTEP, id_, nullptr, nullptr);
+    int status = 0;
+    waitpid(id_, &status, 0);
+    ptrace(PTRACE_GETREGS, id_, nullptr, &registers);
+    return WSTOPSIG(status) == SIGTRAP;
+  }
+
+ private:
+  uint8_t* memory_;
+  pid_t id_ = 0;
+  user_regs_struct start_{};
+};
+
+class EmulateTest : public testing::Test {
+ protected:
+  /// Registers point into the memory, or hold anything.
+  user_regs_struct some_registers() {
+    user_regs_struct r = processor_.start();
+    r.orig_rax = ~uint64_t{0};
+    auto base = reinterpret_cast<uint64_t>(processor_.memory());
+    unsigned long long* all[] = {&r.rax, &r.rcx, &r.rdx, &r.rbx, &r.rbp, &r.rsi, &r.rdi, &r.r8,
+                                 &r.r9,  &r.r10, &r.r11, &r.r12, &r.r13, &r.r14, &r.r15};
+    for (auto* one : all) {
+      switch (random_() % 4) {
+        case 0:
+          *one = random_() % 3;
+          break;
+        case 1:
+          *one = random_();
+          break;
+        default:
+          *one = base + 8192 + random_() % (kSize - 16384);
+      }
+    }
+    r.rsp = base + kSize / 2;
+    r.rip = base + 128;
+    r.eflags = 0x202 | (random_() & 0x8d5);
+    return r;
+  }
+
+  /// Whether it was emulated; if so, everything must be as the processor does it.
+  bool compare(std::vector<uint8_t> code) {
+    user_regs_struct emulated = some_registers(), real = emulated;
+    uint8_t* memory = processor_.memory();
+    for (size_t i = 4096; i < kSize; i += 8) {
+      uint64_t word = random_();
+      std::memcpy(memory + i, &word, sizeof word);
+    }
+    std::memcpy(memory + 128, code.data(), code.size());
+    std::vector<uint8_t> before(memory, memory + kSize);
+    bool done = emulate(code, emulated, {processor_.id(), true, false});
+    std::vector<uint8_t> then(memory, memory + kSize);
+    std::memcpy(memory, before.data(), kSize);
+    if (!done) {
+      EXPECT_EQ(std::memcmp(&emulated, &real, sizeof real), 0);
+      EXPECT_EQ(then, before);
+      return false;
+    }
+    EXPECT_TRUE(processor_.step(real));
+    emulated.orig_rax = real.orig_rax;
+    EXPECT_EQ(std::memcmp(&emulated, &real, sizeof real), 0)
+        << testing::PrintToString(code) << " rip " << emulated.rip - real.rip << " flags " << std::hex
+        << (emulated.eflags ^ real.eflags);
+    EXPECT_EQ(std::memcmp(memory, then.data(), kSize), 0) << testing::PrintToString(code);
+    return true;
+  }
+
+  std::mt19937_64 random_{7};
+  Processor processor_;
+};
+
+TEST_F(EmulateTest, DoesAsTheProcessor) {
+  std::vector<uint8_t> operations = {0x0f, 0x63, 0x90, 0x50, 0x53, 0x55, 0x57, 0x74, 0x7f, 0xeb, 0xe9,
+                                     0x89, 0x8b, 0x8d, 0xb8, 0xbf, 0xc7, 0x81, 0x83, 0x01, 0x09, 0x21,
+                                     0x29, 0x31, 0x39, 0x03, 0x0b, 0x23, 0x2b, 0x33, 0x3b, 0x85};
+  int emulated = 0;
+  for (int i = 0; i < 6000 && !HasFailure(); ++i) {
+    std::vector<uint8_t> code;
+    if (random_() % 2 == 0) code.push_back(static_cast<uint8_t>(0x40 | random_() % 16));
+    code.push_back(operations[random_() % operations.size()]);
+    if (code.back() == 0x0f) {
+      const uint8_t second[] = {0x1f, 0xb6, 0xb7, 0xbe, 0xbf, static_cast<uint8_t>(0x80 | random_() % 16)};
+      code.push_back(second[random_() % std::size(second)]);
+    }
+    auto form = static_cast<uint8_t>(random_());
+    if (random_() % 4 != 0 && form < 0xc0)
+      form = static_cast<uint8_t>((form & 0x3f) | 0x40);  // a small distance
+    code.push_back(form);
+    while (code.size() < 15)
+      code.push_back(static_cast<uint8_t>(random_() % 8 == 0 ? random_() : random_() % 64));
+    emulated += compare(code) ? 1 : 0;
+  }
+  EXPECT_GT(emulated, 1800);
+}
+
+TEST_F(EmulateTest, DoesWhatFunctionsBeginWith) {
+  EXPECT_TRUE(compare({0xf3, 0x0f, 0x1e, 0xfa}));              // endbr64
+  EXPECT_TRUE(compare({0x55}));                                // push %rbp
+  EXPECT_TRUE(compare({0x48, 0x89, 0xe5}));                    // mov %rsp, %rbp
+  EXPECT_TRUE(compare({0x48, 0x83, 0xec, 0x20}));              // sub $32, %rsp
+  EXPECT_TRUE(compare({0x89, 0x7c, 0x24, 0xfc}));              // mov %edi, -4(%rsp)
+  EXPECT_TRUE(compare({0x48, 0xb8, 1, 2, 3, 4, 5, 6, 7, 8}));  // movabs
+  EXPECT_TRUE(compare({0xc7, 0x44, 0x24, 0x10, 1, 0, 0, 0}));  // movl $1, 16(%rsp)
+  EXPECT_TRUE(compare({0x48, 0x8d, 0x05, 0, 1, 0, 0}));        // lea 256(%rip), %rax
+}
+
+TEST_F(EmulateTest, LeavesTheRestAlone) {
+  EXPECT_FALSE(compare({0xc3}));                          // ret
+  EXPECT_FALSE(compare({0xe8, 0, 0, 0, 0}));              // call
+  EXPECT_FALSE(compare({0x64, 0x48, 0x8b, 0x04, 0x25}));  // %fs:
+  EXPECT_FALSE(compare({0xf3, 0x90}));                    // pause
+  EXPECT_FALSE(compare({0x49, 0x90}));                    // xchg %r8, %rax
+  EXPECT_FALSE(compare({0xf0, 0x48, 0x01, 0x04, 0x24}));  // lock
+  EXPECT_FALSE(compare({0x48, 0x83}));                    // cut off
+  EXPECT_FALSE(compare({}));
+}
+
+TEST_F(EmulateTest, KeepsWithinItsBounds) {
+  user_regs_struct registers = some_registers();
+  const std::vector<uint8_t> push = {0x55}, load = {0x48, 0x8b, 0x06};  // mov (%rsi), %rax
+  registers.rsi = reinterpret_cast<uint64_t>(processor_.memory());
+  EXPECT_FALSE(emulate(push, registers, {processor_.id(), true, true}));
+  EXPECT_FALSE(emulate(load, registers, {processor_.id(), false, false}));
+  EXPECT_TRUE(emulate(load, registers, {processor_.id(), true, false}));
+  registers.rsi = 8;
+  EXPECT_FALSE(emulate(load, registers, {processor_.id(), true, false}));
+}
+
+}  // namespace
+}  // namespace pastcone::replay

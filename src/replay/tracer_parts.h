@@ -1,0 +1,80 @@
+// What the parts of the tracer share.
+#pragma once
+
+#include <csignal>
+
+#include "pastcone/replay/traced_memory.h"
+#include "pastcone/replay/tracer.h"
+#include "pastcone/replay/watchpoints.h"
+
+namespace pastcone::replay {
+
+struct Tracer::Process {
+  pid_t id = 0;
+  std::shared_ptr<TracedMemory> memory;
+  std::map<pid_t, ThreadRef> threads;
+  std::map<uint64_t, int> breaks;
+  std::map<uint64_t, uint64_t> jumps;  ///< of the runtime, which may be there, and where they lead
+  Watchpoints watches;
+  bool stands = false;
+  bool halting = false;  ///< threads that stop are to stay
+  bool leaving = false;  ///< let go, but for threads that could not be
+  bool ended = false;
+};
+
+struct Tracer::Thread {
+  pid_t id = 0;
+  std::weak_ptr<Process> process;
+  bool stands = false;       ///< in a stop of ptrace
+  bool interrupted = false;  ///< asked to stop
+  bool stuck = false;        ///< see cannot_stop()
+  bool gone = false;
+  bool in_group_stop = false;
+  bool watches_due = false;  ///< they have changed while it could not be reached
+  bool stepping = false;     ///< by step()
+  bool in_handler = false;   ///< the process's own, of an int3 where we have a breakpoint
+  std::optional<uint64_t> told_at;
+  bool passing = false;                  ///< over a breakpoint, inside a call
+  int signal = 0;                        ///< to be delivered when it goes on
+  std::optional<siginfo_t> info;         ///< of it, if it was put off
+  std::optional<uint64_t> seen;          ///< the breakpoint here has been told of
+  std::optional<uint64_t> swallowed_at;  ///< a fault there was taken for that of a breakpoint removed since
+  std::optional<TraceStop> pending;
+  std::vector<uint64_t> watches_hit;
+  // Of the instruction that is being stepped:
+  bool pushes_flags = false, saves_flags = false, traps_itself = false, repeats = false;
+  uint64_t stepped_from = 0;
+};
+
+/// Where a thread stands: at which instruction.
+struct Tracer::Here {
+  user_regs_struct registers{};
+  uint8_t code[15] = {};
+  size_t size = 0;
+};
+
+/// Between a public call's begin and end. What is due is done at the outermost end.
+class Tracer::Entry {
+ public:
+  explicit Entry(Tracer& tracer) : tracer_(tracer) { ++tracer_.depth_; }
+  Entry(const Entry&) = delete;
+  Entry& operator=(const Entry&) = delete;
+  ~Entry() {
+    if (tracer_.depth_ == 1) tracer_.work_off();
+    --tracer_.depth_;
+  }
+
+ private:
+  Tracer& tracer_;
+};
+
+/// wait4 of one thread; 0: nothing yet.
+pid_t wait_for(pid_t thread, int& status, int options);
+/// Lets others run for a moment; longer the more often it was called.
+void pause_a_moment(int& times);
+/// The number after `name` in /proc/ID/status.
+std::optional<pid_t> status_number(pid_t thread, const char* name);
+
+constexpr uint64_t kTrapFlag = 0x100;
+
+}  // namespace pastcone::replay

@@ -1,0 +1,170 @@
+// One instruction: for step(), and over a breakpoint.
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstddef>
+
+#include "pastcone/replay/emulate.h"
+#include "pastcone/replay/tracer_parts.h"
+
+namespace pastcone::replay {
+namespace {
+
+constexpr size_t kPage = 4096;
+constexpr int kPatience = 24;  // looks, for a call to return
+
+bool is_prefix(uint8_t byte) { return byte == 0x66 || (byte & 0xf0) == 0x40 || byte == 0xf2 || byte == 0xf3; }
+
+/// rep movs and the like: each round is a step.
+bool is_repeated(const uint8_t* code) {
+  if (code[0] != 0xf2 && code[0] != 0xf3) return false;
+  uint8_t operation = code[(code[1] & 0xf0) == 0x40 ? 2 : 1];
+  return (operation >= 0xa4 && operation <= 0xa7) || (operation >= 0xaa && operation <= 0xaf);
+}
+
+bool is_fault(int signal, const siginfo_t& info) {
+  bool may_be = signal == SIGSEGV || signal == SIGBUS || signal == SIGILL || signal == SIGFPE ||
+                signal == SIGTRAP || signal == SIGSYS;
+  return may_be && info.si_code > 0;
+}
+
+}  // namespace
+
+/// Some instructions show that they are being stepped: the trap flag gets where the program can see it.
+Tracer::Here Tracer::prepare_step(Thread& thread) {
+  thread.pushes_flags = thread.saves_flags = thread.traps_itself = thread.repeats = false;
+  Here here;
+  if (ptrace(PTRACE_GETREGS, thread.id, nullptr, &here.registers) != 0) return here;
+  uint64_t rip = thread.stepped_from = here.registers.rip;
+  const TracedMemory& memory = *thread.process.lock()->memory;
+  size_t to_page_end = std::min(sizeof here.code, kPage - rip % kPage);
+  if (memory.read(rip, here.code, sizeof here.code))
+    here.size = sizeof here.code;
+  else if (memory.read(rip, here.code, to_page_end))
+    here.size = to_page_end;
+  const uint8_t* code = here.code;
+  thread.traps_itself = (here.registers.eflags & kTrapFlag) != 0;
+  thread.saves_flags = code[0] == 0x0f && code[1] == 0x05;  // syscall: in r11
+  thread.repeats = is_repeated(code);
+  thread.pushes_flags = code[is_prefix(code[0]) ? 1 : 0] == 0x9c;
+  return here;
+}
+
+void Tracer::clean_up_step(Thread& thread) {
+  if (thread.traps_itself || (!thread.pushes_flags && !thread.saves_flags)) return;
+  user_regs_struct now{};
+  if (ptrace(PTRACE_GETREGS, thread.id, nullptr, &now) != 0) return;
+  if (thread.saves_flags) {
+    now.r11 &= ~kTrapFlag;
+    ptrace(PTRACE_SETREGS, thread.id, nullptr, &now);
+    return;
+  }
+  auto process = thread.process.lock();
+  uint8_t byte = 0;
+  if (!process->memory->read(now.rsp + 1, &byte, 1)) return;
+  byte &= static_cast<uint8_t>(~(kTrapFlag >> 8));
+  process->memory->write(now.rsp + 1, &byte, 1);
+}
+
+/// Without executing it.
+bool Tracer::pass_by(Thread& thread, Here& here) {
+  ProcessRef process = thread.process.lock();
+  EmulationBounds bounds{process->id, process->threads.size() == 1 && process->memory.use_count() == 1,
+                         !process->watches.empty()};
+  return !thread.traps_itself && emulate({here.code, here.size}, here.registers, bounds) &&
+         ptrace(PTRACE_SETREGS, thread.id, nullptr, &here.registers) == 0;
+}
+
+/// The breakpoint at `address` is out for as long as it takes; all others that have this memory are held.
+std::optional<TraceStop> Tracer::pass_over(Thread& thread, uint64_t address) {
+  Here here = prepare_step(thread);
+  if (pass_by(thread, here)) return std::nullopt;
+  ProcessRef process = thread.process.lock();
+  std::shared_ptr<TracedMemory> memory = process->memory;
+  std::vector<ProcessRef> held;
+  for (const auto& [id, other] : processes_) {
+    if (other->memory == memory && !other->stands && !other->leaving) held.push_back(other);
+  }
+  for (const ProcessRef& other : held) {
+    bool alone = other == process && other->threads.size() == 1;
+    if (!other->ended && !alone) halt(*other);
+  }
+  memory->take_out(address);
+  std::optional<TraceStop> hit;
+  if (!thread.gone) hit = step_over(thread);
+  memory->put_in(address);
+  for (const ProcessRef& other : held) {
+    if (other->ended) continue;
+    other->stands = false;
+    for (auto& [id, one] : other->threads) {
+      if (one->pending) {
+        to_conclude_.push_back(one);
+      } else if (one.get() != &thread) {
+        resume(*one);
+      }
+    }
+  }
+  return hit;
+}
+
+std::optional<TraceStop> Tracer::step_over(Thread& thread) {
+  ProcessRef process = thread.process.lock();
+  bool was_halting = std::exchange(process->halting, true);  // whom it creates meanwhile has to wait
+  bool alone = process->threads.size() == 1;
+  // A signal that is due comes after the instruction, or its handler would come back to the breakpoint.
+  int signal = std::exchange(thread.signal, 0);
+  std::optional<siginfo_t> info = std::exchange(thread.info, std::nullopt);
+  if (signal != 0 && !info) {
+    info.emplace();
+    if (ptrace(PTRACE_GETSIGINFO, thread.id, nullptr, &*info) != 0) info.reset();
+  }
+  std::optional<TraceStop> hit;
+  thread.passing = true;
+  while (thread.passing && !thread.gone) {
+    thread.stands = false;
+    if (ptrace(PTRACE_SINGLESTEP, thread.id, nullptr, nullptr) != 0 && errno != ESRCH) break;
+    int status = 0, times = 0;
+    bool blocking = alone && !thread.saves_flags;
+    pid_t got;
+    while ((got = wait_for(thread.id, status, blocking ? 0 : WNOHANG)) == 0) {
+      if (times >= kPatience && (thread.saves_flags || cannot_stop(thread))) break;
+      pause_a_moment(times);
+    }
+    if (got == 0) break;  // in a call: the rest comes to note()
+    if (got < 0) {
+      forget(thread);
+      break;
+    }
+    if (!WIFSTOPPED(status)) {
+      if (!note_end(thread, status) && on_end) on_end(thread.id, status);
+      break;
+    }
+    hit = classify(thread, status);
+    if (thread.signal == 0 || thread.gone) continue;
+    siginfo_t now{};
+    if (ptrace(PTRACE_GETSIGINFO, thread.id, nullptr, &now) != 0) continue;
+    if (is_fault(thread.signal, now)) {
+      thread.passing = false;  // the instruction's own
+    } else if (signal == 0) {
+      signal = std::exchange(thread.signal, 0);
+      info = now;
+    } else {
+      // A second one; it has been taken from the kernel already.
+      int again = std::exchange(thread.signal, 0);
+      if (syscall(SYS_rt_tgsigqueueinfo, process->id, thread.id, again, &now) != 0)
+        syscall(SYS_tgkill, process->id, thread.id, again);
+    }
+  }
+  process->halting = was_halting;
+  if (signal != 0 && thread.signal == 0) {
+    thread.signal = signal;
+    thread.info = info;
+  }
+  return hit;
+}
+
+}  // namespace pastcone::replay

@@ -1,0 +1,316 @@
+// What a stop means, and what follows from it.
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
+#include <utility>
+
+#include "pastcone/replay/session.h"
+#include "pastcone/replay/tracer_parts.h"
+
+namespace pastcone::replay {
+namespace {
+
+constexpr int kCallStop = SIGTRAP | 0x80;
+constexpr int kTrapCounted = 6;  // si_code TRAP_PERF: nth_write.h
+constexpr int kTrapIntoHandler = SIGTRAP;  // si_code, where a single step has led into a handler
+
+bool is_group_stop(int status) { return status >> 16 == PTRACE_EVENT_STOP && WSTOPSIG(status) != SIGTRAP; }
+
+uint64_t rip_of(pid_t thread) {
+  return static_cast<uint64_t>(ptrace(PTRACE_PEEKUSER, thread, offsetof(user_regs_struct, rip), nullptr));
+}
+
+/// Whether a fault or trap of the processor is waiting for it.
+bool has_hit_pending(pid_t thread) {
+  siginfo_t pending[8];
+  __ptrace_peeksiginfo_args from{0, 0, static_cast<int>(std::size(pending))};
+  long count = ptrace(PTRACE_PEEKSIGINFO, thread, &from, pending);
+  return std::any_of(pending, pending + std::max(count, 0L), [](const siginfo_t& info) {
+    return (info.si_signo == SIGSEGV || info.si_signo == SIGTRAP) && info.si_code > 0;
+  });
+}
+
+}  // namespace
+
+bool Tracer::note(pid_t thread, int status) {
+  Entry entry(*this);
+  return take(thread, status);
+}
+
+bool Tracer::take(pid_t id, int status) {
+  auto found = threads_.find(id);
+  if (found == threads_.end() && WIFSTOPPED(status) && processes_.contains(id)) {
+    insert(*processes_.at(id),
+           id);  // its first thread had ended before it was attached; another one executes a program
+    found = threads_.find(id);
+  }
+  if (found == threads_.end()) {
+    if (WIFSTOPPED(status))
+      early_[id] = status;
+    else
+      early_.erase(id);
+    return WIFSTOPPED(status);
+  }
+  ThreadRef thread = found->second;
+  if (!WIFSTOPPED(status)) return note_end(*thread, status);
+  note_stop(*thread, status);
+  return true;
+}
+
+bool Tracer::note_end(Thread& thread, int status) {
+  ProcessRef process = thread.process.lock();
+  forget(thread);
+  if (thread.id != process->id) return true;
+  same_cpu_.release();
+  bool told = !process->leaving;
+  // Whom it created in its last moment nobody else will tell of.
+  for (auto& [child, stop] : std::exchange(early_, {})) {
+    auto parent = status_number(child, "PPid");
+    if (parent && processes_.contains(*parent) && *parent != process->id)
+      early_[child] = stop;
+    else if (status_number(child, "Tgid") == child)
+      adopt_process(*process, child);
+  }
+  forget_process(*process);
+  if (told) stops_.push_back({TraceStop::Kind::kEnded, process->id, thread.id, 0, status});
+  return false;
+}
+
+void Tracer::note_stop(Thread& thread, int status) {
+  ProcessRef process = thread.process.lock();
+  std::optional<TraceStop> hit = classify(thread, status);
+  if (thread.gone) return;
+  if (process->leaving) {
+    detach(thread);
+    if (process->threads.empty()) processes_.erase(process->id);
+    return;
+  }
+  if (process->halting || process->stands) {
+    if (hit && hit->kind != TraceStop::Kind::kBreak) thread.pending = hit;  // a breakpoint is hit again later
+    return;
+  }
+  if (hit)
+    conclude(thread, *hit);
+  else
+    resume(thread);
+}
+
+std::optional<TraceStop> Tracer::classify(Thread& thread, int status) {
+  ProcessRef process = thread.process.lock();
+  thread.stands = true;
+  thread.interrupted = thread.stuck = false;
+  thread.in_group_stop = is_group_stop(status);
+  if (std::exchange(thread.watches_due, false)) (void)process->watches.apply(thread.id);
+  switch (status >> 16) {
+    case 0:
+      break;
+    case PTRACE_EVENT_CLONE:
+    case PTRACE_EVENT_FORK:
+    case PTRACE_EVENT_VFORK:
+      adopt(thread);
+      return std::nullopt;
+    case PTRACE_EVENT_VFORK_DONE:
+      process->memory->look_for_strangers(process->id);
+      return std::nullopt;
+    case PTRACE_EVENT_EXEC:
+      return note_exec(thread);
+    case PTRACE_EVENT_STOP:
+      // Not before a hit that it has made already has been seen: later nobody would know whose it is.
+      if (process->halting && has_hit_pending(thread.id)) {
+        thread.stands = false;
+        thread.interrupted = true;
+        ptrace(PTRACE_CONT, thread.id, nullptr, nullptr);
+      }
+      return std::nullopt;
+    default:
+      return std::nullopt;
+  }
+  int signal = WSTOPSIG(status);
+  if (signal == kCallStop) {
+    note_handler_call(thread);
+    return std::nullopt;
+  }
+  siginfo_t info{};
+  if ((signal == SIGSEGV || signal == SIGTRAP) && ptrace(PTRACE_GETSIGINFO, thread.id, nullptr, &info) == 0) {
+    // gdb lets functions that it calls return to the stack, which cannot be executed.
+    uint64_t rip = rip_of(thread.id);
+    if (signal == SIGSEGV && info.si_code == SEGV_ACCERR && !thread.passing && process->memory->has(rip))
+      return TraceStop{TraceStop::Kind::kBreak, process->id, thread.id, rip, 0};
+    if (signal == SIGSEGV && info.si_code == SI_KERNEL && !thread.passing) {
+      if (process->memory->has(rip))
+        return TraceStop{TraceStop::Kind::kBreak, process->id, thread.id, rip, 0};
+      if (process->memory->bury(rip)) return std::nullopt;
+      bool again = std::exchange(thread.swallowed_at, rip) == rip;
+      if (!again && process->memory->was_removed(rip)) return std::nullopt;
+    }
+    if (signal == SIGTRAP &&
+        (info.si_code == TRAP_TRACE || info.si_code == TRAP_HWBKPT || info.si_code == kTrapIntoHandler)) {
+      return classify_trap(thread, info.si_code);
+    }
+    // An int3 of the process itself at the place of one of ours.
+    if (signal == SIGTRAP && info.si_code == SI_KERNEL && process->memory->has(rip_of(thread.id) - 1)) {
+      if (thread.passing) thread.told_at = rip_of(thread.id) - 1;
+      thread.in_handler = true;
+    }
+    if (signal == SIGTRAP && info.si_code == kTrapCounted) {
+      auto address = reinterpret_cast<uint64_t>(info.si_addr);
+      thread.watches_hit = {address};
+      return TraceStop{TraceStop::Kind::kWatch, process->id, thread.id, address, 0};
+    }
+  }
+  thread.signal = signal;
+  return std::nullopt;
+}
+
+/// The runtime has handled a breakpoint of its own, and may have overwritten ours with what it knew.
+void Tracer::note_handler_call(Thread& thread) {
+  thread.process.lock()->memory->renew();
+  long number = ptrace(PTRACE_PEEKUSER, thread.id, offsetof(user_regs_struct, orig_rax), nullptr);
+  if (number == SYS_rt_sigreturn) thread.in_handler = false;
+}
+
+std::optional<TraceStop> Tracer::classify_trap(Thread& thread, int code) {
+  ProcessRef process = thread.process.lock();
+  bool step = code != TRAP_HWBKPT && (thread.stepping || thread.passing);
+  if (step && code == TRAP_TRACE) clean_up_step(thread);
+  // One that steps itself (the runtime does) has to be told as well.
+  if (code == TRAP_TRACE && (!step || thread.traps_itself)) thread.signal = SIGTRAP;
+  // Over a breakpoint an instruction that repeats is done to its end.
+  bool unfinished =
+      thread.passing && !thread.stepping && thread.repeats && rip_of(thread.id) == thread.stepped_from;
+  if (step && !unfinished) thread.passing = false;
+  if (code != kTrapIntoHandler) thread.watches_hit = process->watches.hits(thread.id);
+  if (code != kTrapIntoHandler && !thread.watches_hit.empty()) {
+    return TraceStop{TraceStop::Kind::kWatch, process->id, thread.id, thread.watches_hit.front(), 0};
+  }
+  if (step && thread.stepping) return TraceStop{TraceStop::Kind::kStep, process->id, thread.id, 0, 0};
+  return std::nullopt;
+}
+
+void Tracer::adopt(Thread& parent) {
+  unsigned long message = 0;
+  if (ptrace(PTRACE_GETEVENTMSG, parent.id, nullptr, &message) != 0) return;
+  auto child = static_cast<pid_t>(message);
+  same_cpu_.note_child(parent.id, child);
+  int status = 0;
+  if (auto known = early_.find(child); known != early_.end()) {
+    status = known->second;
+    early_.erase(known);
+  } else {
+    int times = 0;
+    pid_t got;
+    while ((got = wait_for(child, status, WNOHANG)) == 0) pause_a_moment(times);
+    if (got < 0) return;
+    if (!WIFSTOPPED(status)) {
+      if (on_end) on_end(child, status);
+      return;
+    }
+  }
+  ProcessRef process = parent.process.lock();
+  if (status_number(child, "Tgid") != process->id) return adopt_process(*process, child);
+  ThreadRef thread = insert(*process, child);
+  thread->stands = true;
+  thread->in_group_stop = is_group_stop(status);
+  if (!process->watches.empty()) (void)process->watches.apply(child);
+  if (!process->halting && !process->stands) resume(*thread);
+}
+
+void Tracer::adopt_process(Process& parent, pid_t child) {
+  auto process = std::make_shared<Process>();
+  process->id = child;
+  bool shared = share_memory(parent.id, child);
+  if (shared) {
+    process->memory = parent.memory;
+  } else if (auto copy = TracedMemory::open_copy(child, *parent.memory)) {
+    process->memory = std::move(*copy);
+  } else {
+    process->memory = parent.memory;  // it is dying
+  }
+  process->stands = true;
+  processes_[child] = process;
+  insert(*process, child)->stands = true;
+  pid_t parent_id = parent.id;
+  if (on_fork && !parent.leaving)
+    on_fork(parent_id, child);
+  else
+    let_go(child);
+}
+
+std::optional<TraceStop> Tracer::note_exec(Thread& thread) {
+  ProcessRef process = thread.process.lock();
+  same_cpu_.release();
+  auto threads = process->threads;
+  for (auto& [id, other] : threads) {
+    if (id != thread.id) forget(*other);
+  }
+  for (const auto& [address, count] : process->breaks) {
+    for (int i = 0; i < count; ++i) process->memory->remove(address);  // others may have the old memory still
+  }
+  process->breaks.clear();
+  process->watches.clear();
+  if (auto memory = TracedMemory::open(process->id)) process->memory = std::move(*memory);
+  thread.stepping = thread.passing = thread.watches_due = false;
+  thread.seen.reset();
+  thread.pending.reset();
+  return TraceStop{TraceStop::Kind::kExecuted, process->id, thread.id, 0, 0};
+}
+
+bool Tracer::wanted(Thread& thread, TraceStop& hit) {
+  ProcessRef process = thread.process.lock();
+  if (hit.kind == TraceStop::Kind::kBreak) {
+    // It may have been told already, before the process's own int3 at the same place; or be there only for
+    // another process that shares the memory.
+    if (std::exchange(thread.told_at, std::nullopt) == hit.address) return false;
+    return process->breaks.contains(hit.address) && (!filter || filter(hit));
+  }
+  if (hit.kind != TraceStop::Kind::kWatch || !filter) return true;
+  for (uint64_t address : thread.watches_hit) {
+    hit.address = address;
+    if (filter(hit)) return true;
+  }
+  return false;
+}
+
+/// A thread of a process that runs has hit something.
+void Tracer::conclude(Thread& thread, TraceStop hit) {
+  ThreadRef keep = threads_.at(thread.id);
+  ProcessRef process = thread.process.lock();
+  while (!wanted(thread, hit)) {
+    if (thread.gone) return;
+    same_cpu_.note_hit(thread.id);
+    std::optional<TraceStop> next;
+    if (hit.kind == TraceStop::Kind::kBreak && process->memory->has(hit.address))
+      next = pass_over(thread, hit.address);
+    if (thread.gone) return;
+    if (!next && thread.stepping && !thread.passing && thread.signal == 0)
+      next = TraceStop{TraceStop::Kind::kStep, process->id, thread.id, 0, 0};
+    if (!next) return resume(thread);
+    hit = *next;
+  }
+  if (thread.gone) return;
+  same_cpu_.release();
+  halt(*process);
+  if (thread.gone) return;
+  for (auto& [id, other] : process->threads) other->stepping = false;
+  if (hit.kind == TraceStop::Kind::kBreak) thread.seen = hit.address;
+  if (hit.kind == TraceStop::Kind::kStep) thread.seen = rip_of(thread.id);
+  stops_.push_back(hit);
+}
+
+/// Those that hit something while they were held because of others.
+void Tracer::work_off() {
+  while (!to_conclude_.empty()) {
+    ThreadRef thread = to_conclude_.front();
+    to_conclude_.pop_front();
+    ProcessRef process = thread->process.lock();
+    if (thread->gone || !thread->stands || !thread->pending || process->stands) continue;
+    TraceStop hit = *std::exchange(thread->pending, std::nullopt);
+    conclude(*thread, hit);
+  }
+}
+
+}  // namespace pastcone::replay

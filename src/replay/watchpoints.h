@@ -1,0 +1,48 @@
+// The four debug registers that x86 has for watching memory, as all threads of a process have them.
+#pragma once
+
+#include <sys/types.h>
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "pastcone/base/result.h"
+
+namespace pastcone::replay {
+
+class Watchpoints {
+ public:
+  /// Counted. Takes a register for each aligned piece of 1, 2, 4 or 8 bytes.
+  Status add(uint64_t address, uint32_t size, bool reads);
+  void remove(uint64_t address, uint32_t size, bool reads);
+  void clear() { *this = {}; }
+  bool empty() const { return watches_.empty(); }
+
+  /// Into the registers of a thread that stands.
+  Status apply(pid_t thread) const;
+  /// The addresses given to add() of those by which the thread has stopped.
+  std::vector<uint64_t> hits(pid_t thread) const;
+
+ private:
+  struct Piece {
+    uint64_t address = 0;
+    uint32_t size = 0;
+    bool reads = false;
+    int users = 0;
+  };
+  struct Watch {
+    uint64_t address;
+    uint32_t size;
+    bool reads;
+    int users;
+  };
+  static constexpr size_t kRegisters = 4;
+  static std::vector<Piece> split(uint64_t address, uint32_t size, bool reads);
+  Piece* find(const Piece& wanted);
+
+  std::array<Piece, kRegisters> registers_;
+  std::vector<Watch> watches_;
+};
+
+}  // namespace pastcone::replay

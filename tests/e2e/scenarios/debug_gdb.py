@@ -1,0 +1,81 @@
+"""pastcone debug as a user of gdb expects it: breakpoints, watchpoints, steps, calls; and bad ends are stopped at."""
+from building import compile_c
+from debugging import debug
+
+SOURCE = r"""#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+int total;
+static int square(int n) {
+  int r = n * n;
+  return r;
+}
+int work(int n) {
+  int s = 0;
+  for (int i = 0; i < n; i++) s += square(i);
+  total += s;
+  return s;
+}
+int main(int argc, char** argv) {
+  for (int i = 1; i <= 5; i++) work(i);
+  puts("done");
+  fflush(stdout);
+  int how = argc > 1 ? atoi(argv[1]) : 0;
+  if (how == 1) *(volatile int*)0 = total;
+  if (how == 2) abort();
+  if (how == 3) return 3;
+  return 0;
+}
+"""
+
+
+def _recorded(context, *arguments):
+    program = compile_c(context, "subject", SOURCE, "-g", "-O0")
+    recording = context.path("recording" + "".join(arguments))
+    context.record(recording, [program, *arguments])
+    return recording
+
+
+def _expect_lines(context, text, *lines):
+    at = 0
+    for line in lines:
+        found = text.find(line, at)
+        context.expect(found >= 0, f"{line!r} does not follow in:\n{text}")
+        at = found + len(line)
+
+
+def test_debug_commands(context):
+    """Breakpoints with conditions, steps, finish, watchpoints, calls of functions: in gdb's words."""
+    result = debug(context, _recorded(context), "break work if n == 3", "continue", "next", "tbreak square", "continue", "bt", "finish",
+                   "print square(9)", "watch total", "continue", "condition 1 n == 5", "info breakpoints", "delete 3", "continue",
+                   "back", "print n", "delete", "continue")
+    _expect_lines(context, result.stdout.decode(),
+                  "Breakpoint 1 at 0x", "Breakpoint 1, work (n=3)", "\n11\t", "Temporary breakpoint 2, square (n=0)", "#1  0x",
+                  "Value returned is $1 = 0", "$2 = 81", "Hardware watchpoint 3: total", "Old value = 1", "New value = 6",
+                  "stop only if n == 5", "Breakpoint 1, work (n=5)", "$3 = 3", "the recording ends here")
+
+
+def test_debug_calls_that_cannot_be(context):
+    """A function that would make a system call is not called to its end, and the process is where it was."""
+    result = debug(context, _recorded(context), "break square", "continue", 'print puts("x")', "bt", "restart", "continue")
+    _expect_lines(context, result.stdout.decode(), "Breakpoint 1, square (n=0)", "#0  square (n=0)", "Breakpoint 1, square (n=0)")
+    context.expect(b"makes a system call" in result.stderr, "no reason", result)
+
+
+def test_debug_bad_ends(context):
+    """A fault, an abort, a status that is not 0: the process is stopped just before, once."""
+    for how, text in (("1", "p1 received signal SIGSEGV, Segmentation fault."), ("2", "p1 was killed here"), ("3", "p1 exits with status 3.")):
+        result = debug(context, _recorded(context, how), "continue", "bt", "continue", label=f"end {how}")
+        said = result.stdout.decode()
+        _expect_lines(context, said, text, "#0  ", *([] if how == "2" else ["the recording ends here"]))
+        context.expect(said.count(text) == 1, f"{text} is said more than once", result)
+
+
+def test_debug_wrong_commands(context):
+    """What is wrong is one line each, and the session goes on."""
+    wrong = ["break nowhere", "break", "condition", "condition 77 x", "ignore 1", "delete 99", "delete x", "print nothing", "thread 99",
+             "focus p77", "run to p1:99999", "run to", "continue x", "frobnicate", "watch nothing", "x/s 0", "list nowhere"]
+    result = debug(context, _recorded(context), *wrong, "print total")
+    context.expect(b"$1 = 0" in result.stdout, "the session did not go on", result)
+    lines = result.stderr.decode().splitlines()
+    context.expect(len(lines) <= len(wrong) and len(lines) >= len(wrong) - 2, f"{len(lines)} lines for {len(wrong)} mistakes", result)
