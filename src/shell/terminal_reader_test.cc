@@ -38,6 +38,7 @@ class TerminalTest : public testing::Test {
     child_ = forkpty(&terminal_, nullptr, nullptr, &size);
     ASSERT_GE(child_, 0);
     if (child_ != 0) return;
+    for (int ignored : {SIGINT, SIGQUIT, SIGTSTP}) signal(ignored, SIG_DFL);  // by who started the test, perhaps
     setenv("TERM", type, 1);
     setenv("EDITRC", (directory_ / "editrc").c_str(), 1);
     setenv("LC_ALL", "C", 1);
@@ -196,7 +197,7 @@ TEST_F(TerminalTest, CtrlCDiscardsTheLine) {
   type("say middle\x01");  // the cursor is at the beginning
   expect("middle");
   type("\x03");
-  expect("\r(p4) say middle^C\r\n(p5) ");
+  expect("^C\r\n(p5) ");
   type("\x12sa");  // in a search, too
   expect("say yes");
   type("\x03");
