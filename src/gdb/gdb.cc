@@ -46,9 +46,11 @@ bool ends_line(char c) { return c == '\n' || c == '\r' || c == '\0'; }
 
 /// A command that had gone on already fails: the connection is lost, a script's second command is wrong.
 Stopped failure(const Record& record) {
-  Value reason{Value::Kind::kString, "error", {}};
-  return {Value{Value::Kind::kTuple, {}, {{"reason", std::move(reason)}, {"msg", record.results["msg"]}}},
-          {}};
+  Value reason, both;
+  reason.text = "error";
+  both.kind = Value::Kind::kTuple;
+  both.items = {{"reason", std::move(reason)}, {"msg", record.results["msg"]}};
+  return {std::move(both), {}};
 }
 
 Answer answer_of(Record&& record, Answer&& so_far) {

@@ -150,6 +150,13 @@ Record plain_text(std::string_view line) {
 
 }  // namespace
 
+Value::Value() = default;
+Value::~Value() = default;
+Value::Value(const Value& other) = default;
+Value::Value(Value&& other) noexcept = default;
+Value& Value::operator=(const Value& other) = default;
+Value& Value::operator=(Value&& other) noexcept = default;
+
 const Value* Value::find(std::string_view name) const {
   for (const auto& [key, value] : items)
     if (key == name) return &value;

@@ -20,6 +20,13 @@ struct Value {
   std::string text;
   std::vector<std::pair<std::string, Value>> items;
 
+  Value();  // these where it is complete, as clang wants it
+  ~Value();
+  Value(const Value& other);
+  Value(Value&& other) noexcept;
+  Value& operator=(const Value& other);
+  Value& operator=(Value&& other) noexcept;
+
   /// The first item of that name, or a value that is empty: frame["args"]["nothing"].text is "".
   const Value& operator[](std::string_view name) const;
   bool has(std::string_view name) const { return find(name) != nullptr; }

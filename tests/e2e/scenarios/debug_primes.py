@@ -1,9 +1,7 @@
 """The two sessions of P2 (dbxR), figures 8 and 9, with examples/primes: a demand point; a demand point and a breakpoint."""
 import json
 import os
-import re
 
-from debugging import debug
 from flow import Flow, primes_order
 from holding import events_of
 
