@@ -37,6 +37,7 @@ def _key_lines(command, lines):
 
 def _plain(line):
     line = re.sub(r"0x[0-9a-f]+", "0x", line)
+    line = re.sub(r"[^\s(]*/(\w+\.c)\b", r"\1", line)  # wherever it was built
     line = re.sub(r"\bclient=\d", "client=", line)  # whoever was accepted first has the lower descriptor
     return re.sub(r"\b(p\d+):\d+", r"\1:", line)
 
