@@ -3,6 +3,7 @@
 #include <charconv>
 
 #include "pastcone/cli/debug_session.h"
+#include "pastcone/debug/descriptors.h"
 #include "pastcone/cli/text.h"
 
 namespace pastcone::cli {
@@ -74,7 +75,7 @@ Status DebugSession::cause_on_fd(std::string_view text) {
   size_t fd = TRY(count_of(text.substr(0, space), "cause on fd 7"));
   options.last = TRY(count_of(shell::trim(text.substr(space)), "cause on fd 7 2"));
   options.whole_process = true;
-  options.channels = {TRY(engine_->now().incoming_channel(focus_.process(), fd))};
+  options.channels = {TRY(debug::incoming_channel(engine_->now(), focus_.process(), fd))};
   return go_back_to_cause(options);
 }
 

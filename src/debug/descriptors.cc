@@ -2,50 +2,34 @@
 
 #include <algorithm>
 
-#include "pastcone/patch/thread_abi.h"
+#include "pastcone/record/shared_stage.h"
 
 namespace pastcone::debug {
 namespace {
 
-// As src/runtime/fds.h has them.
-enum class FdKind : uint8_t { kConnection = 3, kOutput = 5, kFifo = 6, kSequence = 7, kDatagram = 8 };
-struct Fd {
-  uint8_t kind, end, cloexec, flags;
-  uint32_t object;
-};
-struct FdTable {
-  uint64_t of;
-  uint32_t size;
-};
-static_assert(sizeof(Fd) == 8);
-constexpr uint32_t kMostFds = 1 << 20;
+using record::load;
+using Table = std::vector<stage::Descriptor>;
 
-std::vector<Fd> read_table(Incarnation& run, ProcessId process) {
+Table read_table(Incarnation& run, ProcessId process) {
   if (run.pid(process) == 0 || !run.freeze(process)) return {};
-  for (pid_t tid : run.tracer().threads(run.pid(process))) {
-    auto registers = run.tracer().registers(tid);
-    uint64_t address = 0;
-    FdTable table{};
-    bool found = registers && run.read(process, registers->gs_base + THREAD_PROCESS, &address, sizeof address) &&
-                 run.read(process, address + PROCESS_FDS, &table, sizeof table);
-    if (!found || table.size > kMostFds) continue;
-    std::vector<Fd> all(table.size);
-    if (!all.empty() && run.read(process, table.of, all.data(), all.size() * sizeof(Fd))) return all;
-  }
-  return {};
+  const stage::ProcessSlot& slot = run.live().stage().process(process.number());
+  uint64_t address = load(slot.descriptors);
+  Table all(address == 0 ? 0 : load(slot.descriptor_count));
+  bool there = !all.empty() && run.read(process, address, all.data(), all.size() * sizeof all[0]);
+  return there ? all : Table();
 }
 
-Descriptor describe(int number, const Fd& fd) {
-  Descriptor each{number, static_cast<FdKind>(fd.kind) == FdKind::kOutput, {}, {}};
-  uint64_t first = uint64_t{2} * fd.object;
-  switch (static_cast<FdKind>(fd.kind)) {
-    case FdKind::kConnection:
-    case FdKind::kSequence:
-    case FdKind::kDatagram:
-      each.sends = first + fd.end;
-      each.receives = first + 1 - fd.end;
+Descriptor describe(int number, const stage::Descriptor& known) {
+  Descriptor each{number, {}, {}};
+  uint64_t first = uint64_t{2} * known.object;
+  switch (known.kind) {
+    case stage::kDescriptorConnection:
+    case stage::kDescriptorSequence:
+    case stage::kDescriptorDatagram:
+      each.sends = first + known.end;
+      each.receives = first + 1 - known.end;
       break;
-    case FdKind::kFifo:
+    case stage::kDescriptorFifo:
       each.sends = each.receives = first;
       break;
     default:
@@ -58,10 +42,18 @@ Descriptor describe(int number, const Fd& fd) {
 
 std::vector<Descriptor> descriptors(Incarnation& run, ProcessId process) {
   std::vector<Descriptor> all;
-  std::vector<Fd> table = read_table(run, process);
+  Table table = read_table(run, process);
   for (size_t i = 0; i < table.size(); ++i)
     if (table[i].kind != 0) all.push_back(describe(static_cast<int>(i), table[i]));
   return all;
+}
+
+Result<uint64_t> incoming_channel(Incarnation& run, ProcessId process, uint64_t fd) {
+  std::vector<Descriptor> all = descriptors(run, process);
+  auto found = std::ranges::find(all, fd, [](const Descriptor& each) { return static_cast<uint64_t>(each.number); });
+  if (found == all.end()) return fail("{} has no descriptor {} here", process, fd);
+  if (found->receives) return *found->receives;
+  return fail("descriptor {} of {} is no connection: nobody in the recording sends to it", fd, process);
 }
 
 std::vector<ProcessId> holders(Incarnation& run, const World& world, uint64_t channel, bool senders) {

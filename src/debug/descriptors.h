@@ -1,5 +1,5 @@
 // What the descriptors of a replayed process are, and who holds which ends: the runtime's own table, read from
-// outside (src/runtime/fds.h).
+// outside (stage::Descriptor).
 #pragma once
 
 #include <optional>
@@ -11,13 +11,14 @@ namespace pastcone::debug {
 
 struct Descriptor {
   int number = 0;
-  bool output = false;              ///< the program's standard output or error
-  std::optional<uint64_t> sends;    ///< channels, if it is an end of a connection in the recording
-  std::optional<uint64_t> receives;
+  std::optional<uint64_t> sends, receives;  ///< channels, if it is an end of a connection in the recording
 };
 
 /// Of a process that stands, or is stopped for that; nothing if it is not there.
 std::vector<Descriptor> descriptors(Incarnation& run, ProcessId process);
+
+/// The channel that comes in at a descriptor of the process.
+Result<uint64_t> incoming_channel(Incarnation& run, ProcessId process, uint64_t fd);
 
 /// Processes that can send on the channel, or receive from it.
 std::vector<ProcessId> holders(Incarnation& run, const World& world, uint64_t channel, bool senders);

@@ -92,8 +92,6 @@ class Incarnation {
   Result<user_regs_struct> registers(ThreadId thread);  ///< as the program has them
   Result<user_regs_struct> real_registers(ThreadId thread);
   bool read(ProcessId process, uint64_t address, void* to, size_t size);
-  /// What the process receives at one of its descriptors.
-  Result<uint64_t> incoming_channel(ProcessId process, uint64_t fd);
 
   /// Points, of those that stand. From then on trails begin where they stand now.
   Status add_break(ProcessId process, uint64_t address);

@@ -3,20 +3,11 @@
 #include "pastcone/replay/examination.h"
 
 namespace pastcone::debug {
-namespace {
-
-/// The runtime's part of the address space has nothing of the program.
-bool is_program(const symbols::Mapping& mapping) {
-  constexpr uint64_t kBegin = 0x200000000000, kEnd = 0x300000000000;
-  return mapping.start < kBegin || mapping.start >= kEnd;
-}
-
-}  // namespace
 
 symbols::Symbols& Whereabouts::symbols_of(ProcessId process) {
   auto maps = read_file(fmt::format("/proc/{}/maps", engine_.now().pid(process)));
   std::vector<symbols::Mapping> mappings = symbols::parse_mappings(maps ? *maps : "");
-  std::erase_if(mappings, [](const symbols::Mapping& mapping) { return !is_program(mapping) || mapping.file.empty(); });
+  std::erase_if(mappings, [](const symbols::Mapping& mapping) { return !replay::is_program(mapping) || mapping.file.empty(); });
   std::string key;
   for (const symbols::Mapping& mapping : mappings)
     key += fmt::format("{:x} {:x} {}\n", mapping.start, mapping.offset, mapping.file.native());

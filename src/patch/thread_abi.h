@@ -17,8 +17,6 @@
 #define THREAD_ENTRY_SHORT 112
 // What entry.S has saved of the program's registers: 0 while it runs. For who looks at it from outside.
 #define THREAD_FRAME 120
-#define THREAD_PROCESS 65672
-#define PROCESS_FDS 104
 #define THREAD_VERSIONS 128
 #define CACHED_VERSIONS 4096
 // An object's place among them: the highest bits of 32 of its address times this.

@@ -18,12 +18,6 @@ using symbols::Mapping;
 /// The runtime's own code for breakpoints lies near the program's, and is not longer.
 constexpr uint64_t kBreakpoints = 4096;
 
-/// The runtime's own part of the address space begins here (patch/abi.h), and no program's does.
-bool is_program(const Mapping& mapping) {
-  constexpr uint64_t kRuntimeBegin = 0x200000000000, kRuntimeEnd = 0x300000000000;
-  return mapping.start < kRuntimeBegin || mapping.start >= kRuntimeEnd;
-}
-
 std::string where(const Recording& recording, const stage::View& stage, const stage::ProcessSlot& process,
                   pid_t tid, const std::vector<Mapping>& mappings) {
   symbols::Registers registers;
@@ -43,6 +37,11 @@ std::string where(const Recording& recording, const stage::View& stage, const st
 }
 
 }  // namespace
+
+bool is_program(const Mapping& mapping) {
+  constexpr uint64_t kRuntimeBegin = 0x200000000000, kRuntimeEnd = 0x300000000000;
+  return mapping.start < kRuntimeBegin || mapping.start >= kRuntimeEnd;
+}
 
 std::map<Path, Path> originals(const Recording& recording, const stage::View& stage) {
   std::map<Path, Path> result;

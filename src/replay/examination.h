@@ -7,6 +7,7 @@
 
 #include "pastcone/replay/likely_reason.h"
 #include "pastcone/stage/layout.h"
+#include "pastcone/symbols/mappings.h"
 #include "pastcone/trace/recording.h"
 
 namespace pastcone::replay {
@@ -19,6 +20,9 @@ struct Examination {
 /// `process` is the slot with its report; it waits in thread `tid`.
 Examination examine(const Recording& recording, const stage::View& stage, const stage::ProcessSlot& process,
                     pid_t tid);
+
+/// Not in the runtime's own part of the address space (patch/abi.h), which no program uses.
+bool is_program(const symbols::Mapping& mapping);
 
 /// By which name the user knows the files that replay maps: copies in the recording, and patched ones.
 std::map<Path, Path> originals(const Recording& recording, const stage::View& stage);

@@ -192,7 +192,6 @@ static_assert(offsetof(Thread, entries_end) == THREAD_ENTRIES_END && offsetof(Th
 static_assert(offsetof(Thread, entry_short) == THREAD_ENTRY_SHORT);
 static_assert(offsetof(Thread, often) == THREAD_OFTEN && offsetof(Thread, frame) == THREAD_FRAME);
 static_assert(offsetof(Thread, counts) == THREAD_COUNTS && offsetof(Thread, operations) == THREAD_OPERATIONS);
-static_assert(offsetof(Thread, process) == THREAD_PROCESS && offsetof(Process, fds) == PROCESS_FDS);
 static_assert(sizeof(Thread) < kSlotSize - kSlotThread);
 
 inline Thread& current() {

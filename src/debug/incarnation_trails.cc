@@ -1,0 +1,224 @@
+// How an Incarnation's threads come to places within their program: hits of points, trails, and the ways along them.
+#include <utility>
+
+#include "pastcone/debug/incarnation.h"
+#include "pastcone/record/shared_stage.h"
+#include "pastcone/replay/nth_write.h"
+
+namespace pastcone::debug {
+namespace {
+
+using record::load;
+using replay::Halt;
+using replay::TraceStop;
+
+constexpr uint64_t kManyHits = 200;
+
+Move::Kind kind_of(const TraceStop& stop) {
+  return stop.kind == TraceStop::Kind::kWatch ? Move::Kind::kWatch : Move::Kind::kBreak;
+}
+
+void add_steps(Trail& trail, uint64_t count) {
+  if (!trail.empty() && trail.back().kind == Move::Kind::kSteps) {
+    trail.back().count += count;
+  } else {
+    trail.push_back({Move::Kind::kSteps, 0, count, 0});
+  }
+}
+
+}  // namespace
+
+bool Incarnation::take_hit(const TraceStop& stop) {
+  ThreadId thread = thread_of(stop.thread);
+  if (inner_ && stop.kind == TraceStop::Kind::kBreak && stop.address == inner_->address)
+    return thread == inner_->thread;
+  bool inside = false;
+  if (stop.kind == TraceStop::Kind::kWatch) {
+    auto registers = tracer().registers(stop.thread);
+    inside = registers && in_runtime(registers->rip);
+  }
+  if (thread.valid() && !inside) {
+    Way& way = ways_[thread];
+    if (Since now = since(thread); way.since != now) way = {now, {}, {}, {}};
+    ++way.counts[{kind_of(stop), stop.address}];
+  }
+  return filter ? filter(stop, thread, inside) : !inside;
+}
+
+void Incarnation::note_stop(const TraceStop& stop, ThreadId thread) {
+  Way& way = ways_[thread];
+  Since now = since(thread);
+  bool same = way.since == now;
+  switch (stop.kind) {
+    case TraceStop::Kind::kBreak:
+    case TraceStop::Kind::kWatch: {
+      uint64_t count = same ? way.counts[{kind_of(stop), stop.address}] : 1;
+      way.now = same ? way.before : Trail();
+      auto size = watched_.find({thread.process(), stop.address});
+      bool watches = stop.kind == TraceStop::Kind::kWatch && size != watched_.end();
+      way.now.push_back({kind_of(stop), watches ? size->second : 0, count, stop.address});
+      break;
+    }
+    case TraceStop::Kind::kStep:
+      if (!same) way.now.clear();
+      add_steps(way.now, 1);
+      break;
+    default:
+      if (!same) way.now.clear();
+      if (!in_call(thread)) way.now.push_back({Move::Kind::kLost, 0, 0, 0});
+      break;
+  }
+  way.since = now;
+  if (stop.kind == TraceStop::Kind::kStep) begin_trail_here(thread);
+}
+
+/// What is counted from now on comes after the moves so far.
+void Incarnation::begin_trail_here(ThreadId thread) {
+  Way& way = ways_[thread];
+  if (way.since != since(thread)) way = {since(thread), {}, {}, {}};
+  way.before = way.now;
+  way.counts.clear();
+}
+
+Status Incarnation::add_break(ProcessId process, uint64_t address) {
+  TRY_STATUS(tracer().add_break(pid(process), address));
+  for (pid_t tid : tracer().threads(pid(process))) begin_trail_here(thread_of(tid));
+  return {};
+}
+
+void Incarnation::remove_break(ProcessId process, uint64_t address) {
+  if (pid_t id = pid(process); id != 0 && tracer().traces(id)) tracer().remove_break(id, address);
+}
+
+Status Incarnation::add_watch(ProcessId process, uint64_t address, uint32_t size, bool reads) {
+  TRY_STATUS(tracer().add_watch(pid(process), address, size, reads));
+  watched_[{process, address}] = size;
+  for (pid_t tid : tracer().threads(pid(process))) begin_trail_here(thread_of(tid));
+  return {};
+}
+
+void Incarnation::remove_watch(ProcessId process, uint64_t address, uint32_t size, bool reads) {
+  if (pid_t id = pid(process); id != 0 && tracer().traces(id)) tracer().remove_watch(id, address, size, reads);
+}
+
+/// As far as the program goes to its next event.
+replay::Horizon Incarnation::horizon_into_next(ThreadId thread) const {
+  return {2 * events_done(thread) + 1, slot(thread).horizon_point};
+}
+
+/// Where there are many, the kernel counts writes by itself, if it may.
+Result<Arrival> Incarnation::walk_to_hit(ThreadId thread, const Move& move) {
+  ProcessId process = thread.process();
+  bool watches = move.kind == Move::Kind::kWatch;
+  uint64_t left = move.count;
+  UniqueFd counter;
+  if (watches && move.count >= kManyHits) counter = replay::stop_at_write(tid(thread), move.address, move.size, left);
+  bool counted = counter.get() >= 0;
+  if (counted) {
+    left = 1;
+  } else {
+    TRY_STATUS(watches ? add_watch(process, move.address, move.size) : add_break(process, move.address));
+  }
+  filter = [&](const TraceStop& stop, ThreadId by, bool inside) {
+    return by == thread && !inside && stop.address == move.address && --left == 0;
+  };
+  Arrival arrival = run({}, others_than(process));
+  filter = {};
+  if (watches && !counted) remove_watch(process, move.address, move.size);
+  if (!watches) remove_break(process, move.address);
+  return arrival;
+}
+
+Arrival Incarnation::walk_steps(ThreadId thread, uint64_t count) {
+  filter = [](const TraceStop&, ThreadId, bool) { return false; };  // others may have points there as well
+  Arrival arrival;
+  for (uint64_t i = 0; i < count && (i == 0 || arrival.halt == Halt::kTraced); ++i) arrival = step(thread);
+  filter = {};
+  return arrival;
+}
+
+/// From where it is parked, inside what it does up to its next event.
+Arrival Incarnation::pass_points(ThreadId thread, uint64_t points) {
+  Arrival arrival = run({{thread, {steps_done(thread), points}}}, others_than(thread.process()));
+  if (arrival.halt == Halt::kStanding && load(slot(thread).points) != points) arrival.halt = Halt::kFailed;
+  return arrival;
+}
+
+Result<Arrival> Incarnation::walk(ThreadId thread, const Trail& trail) {
+  ProcessId process = thread.process();
+  Filter before = std::exchange(filter, {});
+  Result<Arrival> result = Arrival();
+  Trail walked;
+  ways_[thread] = {since(thread), {}, {}, {}};
+  for (const Move& move : trail) {
+    if (move.kind == Move::Kind::kLost) break;
+    Result<Arrival> arrival = Arrival();
+    if (move.kind == Move::Kind::kPoints) {
+      arrival = pass_points(thread, move.count);
+    } else if (Status ready = freeze(process); !ready) {
+      arrival = tl::unexpected<Error>(ready.error());
+    } else {
+      live_->set_horizons({{thread, horizon_into_next(thread)}});
+      arrival = move.kind == Move::Kind::kSteps ? walk_steps(thread, move.count) : walk_to_hit(thread, move);
+    }
+    Halt expected = move.kind == Move::Kind::kPoints ? Halt::kStanding : Halt::kTraced;
+    bool there = arrival && arrival->halt == expected && (expected == Halt::kStanding || arrival->thread == thread);
+    if (!there) {
+      result = std::move(arrival);
+      if (result && result->halt != Halt::kInterrupted)
+        result = fail("{} did not come to the same place again behind event {}", thread, events_done(thread));
+      break;
+    }
+    if (move.kind == Move::Kind::kPoints) {
+      ways_[thread] = {since(thread), {}, {}, {}};
+    } else {
+      walked.push_back(move);
+    }
+  }
+  filter = std::move(before);
+  if (result) ways_[thread].now = walked;
+  return result;
+}
+
+Arrival Incarnation::step(ThreadId thread) {
+  ProcessId process = thread.process();
+  for (;;) {
+    auto now = real_registers(thread);
+    if (!now) return {Halt::kEnded, {}, thread};
+    Arrival arrival;
+    if (in_runtime(now->rip)) {
+      auto read_memory = [&](uint64_t address, void* to, size_t size) {
+        return read(process, address, to, size);
+      };
+      uint64_t behind = CodeMap::return_address(*now, read_memory);
+      if (behind == 0) {  // it was called as a function
+        if (auto program = code(process).registers_of_program(*now, read_memory)) behind = program->rip;
+      }
+      if (behind == 0 || !tracer().add_break(pid(process), behind)) return {Halt::kStanding, {}, thread};
+      inner_ = Inner{thread, behind};
+      arrival = run({}, others_than(process));
+      bool out = arrival.halt == Halt::kTraced && arrival.stop->address == behind;
+      inner_.reset();
+      remove_break(process, behind);
+      if (!out) return arrival;
+    } else {
+      tracer().step(tid(thread));
+      arrival = wait_for_stop();
+      if (arrival.halt != Halt::kTraced) return arrival;
+    }
+    now = real_registers(thread);
+    if (!now) return {Halt::kEnded, {}, thread};
+    if (!code(process).visible(now->rip)) continue;
+    arrival.stop->kind = TraceStop::Kind::kStep;
+    arrival.stop->address = now->rip;
+    arrival.thread = thread;
+    note_stop(*arrival.stop, thread);
+    return arrival;
+  }
+}
+
+Arrival Incarnation::call(ThreadId thread) {
+  return run({{thread, horizon_into_next(thread)}}, others_than(thread.process()));
+}
+
+}  // namespace pastcone::debug
