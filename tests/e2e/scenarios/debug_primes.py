@@ -1,7 +1,9 @@
 """The two sessions of P2 (dbxR), figures 8 and 9, with examples/primes: a demand point; a demand point and a breakpoint."""
 import json
 import os
+import re
 
+from debugging import debug
 from flow import Flow, primes_order
 from holding import events_of
 
@@ -65,3 +67,50 @@ def test_debug_figures_by_graph(context):
                 accesses = (thread["point"] or 0) // 2  # a point is its beginning or its end
                 context.expect(accesses == max(0, expected.at[process]),
                                f"{event}: {process} makes {accesses} accesses in the cone, {expected.at[process]} by P2's rules")
+
+
+def _expect_shown(context, what, text, stand):
+    """show obj all and show proc, line by line."""
+    lines = text.splitlines()
+    for name in ("work", "total"):
+        heads = [number for number, line in enumerate(lines) if re.match(rf"obj \d+ {name}\b", line)]
+        context.expect(heads, f"{what}: show obj does not show {name}: {text[-500:]!r}")
+        found = lines[heads[-1] + 1].strip()
+        context.expect(found == stand.marks(name), f"{what}: {name}: {found!r} instead of {stand.marks(name)!r}")
+    for process in ("p1", *WORKERS):
+        words = [line for line in lines if re.match(rf"\s*{process}\b.*ARRIVE_", line)]
+        expected = stand.state(process)
+        context.expect(bool(words) == bool(expected) and (not expected or re.search(rf"\b{expected}\b", words[-1])),
+                       f"{what}: {process} should be {expected}, shown {words}")
+
+
+def _session(context, recording, *commands):
+    return debug(context, recording, *commands, "show obj all", "show proc", label="; ".join(commands)).stdout.decode()
+
+
+def test_debug_figure_8(context):
+    """run to obj: everything that the demand point needs is done, and nothing else."""
+    recording, flow = _record(context)
+    listed = context.run([context.pastcone, "show", "obj", "all", recording], label="show obj").stdout.decode()
+    numbers = {name: number for number, name in re.findall(r"^obj (\d+) (work|total)\b", listed, re.MULTILINE)}
+    for number in range(len(flow.histories["work"])):
+        expected = flow.run_to(("work", number))
+        for name in ("work", numbers["work"]):
+            _expect_shown(context, f"work#{number}", _session(context, recording, f"run to obj {name}#{number}"), expected)
+    for number in range(len(flow.histories["total"]) - 1):  # the last is the parent's
+        _expect_shown(context, f"total#{number}", _session(context, recording, f"run to obj total#{number}"),
+                      flow.run_to(("total", number)))
+
+
+def test_debug_figure_9(context):
+    """The same with a breakpoint in one worker, or in all: who waits for it is at a secondary breakpoint."""
+    recording, flow = _record(context)
+    first = {worker: next(node for node in flow.nodes[worker] if node[0] == "total") for worker in WORKERS if
+             any(node[0] == "total" for node in flow.nodes[worker])}
+    cases = [([f"break {worker}: {BEHIND_TOTAL}"], [(worker, node)]) for worker, node in first.items()]
+    cases.append(([f"break all primes-processes: {BEHIND_TOTAL}"], list(first.items())))
+    for number in (3, 5, 6):
+        for commands, stops in cases:
+            expected = flow.run_to(("work", number), stops)
+            text = _session(context, recording, *commands, f"run to obj work#{number}")
+            _expect_shown(context, f"work#{number}, {commands[0]}", text, expected)

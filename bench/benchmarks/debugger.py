@@ -1,0 +1,69 @@
+"""The debugger: from the command to its prompt, and predicates on what changes all the time. Whole sessions, wall time."""
+from measure import Broken
+from report import Row
+
+ROUNDS = 1000  # of the token: about a second
+CHANGES = 100_000
+WORDS = " && ".join(f"words[{i}] >= 0" for i in range(9)) + " && words[9] == -7"
+
+
+def parts(context):
+    context.need("gdb")
+    return [lambda: prompt(context), lambda: predicates(context)]
+
+
+def session(context, recording, *commands):
+    """How long the commands take; they end where the last line says."""
+    argv = [context.pastcone, "debug", recording, "--batch"]
+    for command in commands:
+        argv += ["-ex", command]
+    output = context.path("session")
+    with open(output, "wb") as file:
+        wall = context.run(argv, None, file).wall
+    with open(output, encoding="utf-8") as file:
+        return wall, file.read().splitlines()
+
+
+def recorded(context, *arguments):
+    recording = context.new_recording()
+    context.run([context.helper("debugger"), *arguments], recording)
+    return recording
+
+
+def expect(lines, value):
+    if not lines or not lines[-1].endswith(f"= {value}"):
+        raise Broken(f"the session ends with {lines[-1:]}, not with {value}")
+
+
+def prompt(context):
+    times = {processes: [] for processes in (4, 32)}
+    recordings = {processes: recorded(context, "ring", str(processes), str(ROUNDS)) for processes in times}
+    for recording in recordings.values():  # its graph is made once
+        session(context, recording, "where")
+    for number in range(context.rounds):
+        for processes, recording in recordings.items():
+            context.progress(f"debugger: prompt, {processes} processes: round {number + 1} of {context.rounds}")
+            wall, lines = session(context, recording, f"run to recv {ROUNDS - 10} of p2->p3", "print rounds")
+            expect(lines, ROUNDS - 11)
+            times[processes].append(wall)
+    return [Row(f"prompt near the end, {processes} processes", walls, "s", 5) for processes, walls in times.items()]
+
+
+def predicates(context):
+    recording = recorded(context, "changes", str(CHANGES))
+    session(context, recording, "where")
+    cases = {
+        "a variable that changes 100,000 times": ("p2: value == -7", "print value"),
+        "the same, to its last change": (f"p2: value == {CHANGES - 1}", "print value"),
+        "two of one process": (f"p2: value == {CHANGES - 1} && p2: sum > 0", "print value"),
+        "ten words, of which one changes at a time": (f"p3: {WORDS}", "print words[9]"),
+    }
+    ends = {"p2: value == -7": -7, f"p3: {WORDS}": -7}
+    times = {name: [] for name in cases}
+    for number in range(context.rounds):
+        for name, (predicate, shown) in cases.items():
+            context.progress(f"debugger: {name}: round {number + 1} of {context.rounds}")
+            wall, lines = session(context, recording, f"stop if {predicate}", "continue", shown)
+            expect(lines, ends.get(predicate, CHANGES - 1))
+            times[name].append(wall)
+    return [Row(name, walls, "s", 5) for name, walls in times.items()]

@@ -1,0 +1,78 @@
+// What the debugger is measured with.
+//
+//   debugger ring PROCESSES ROUNDS     a token goes round, some work at each stop
+//   debugger changes COUNT             a child changes two variables, another ten, that often; then the parent one
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { kMost = 64, kWords = 10 };
+
+int rounds;          // how often the token was here
+volatile int value;   // changes all the time
+volatile long sum;    // changes with it
+volatile int words[kWords];  // one of them changes at a time
+
+static void must(int holds) {
+  if (!holds) exit(1);
+}
+
+static void pass_on(int from, int to) {
+  int token;
+  must(read(from, &token, sizeof token) == sizeof token);
+  for (volatile int i = 0; i < 2000; i++) {
+  }
+  rounds++;
+  token++;
+  must(write(to, &token, sizeof token) == sizeof token);
+}
+
+static void ring(int processes, int count) {
+  int pipes[kMost][2];
+  must(processes > 1 && processes <= kMost);
+  for (int i = 0; i < processes; i++) must(pipe(pipes[i]) == 0);
+  for (int i = 1; i < processes; i++) {
+    if (fork() != 0) continue;
+    for (int round = 0; round < count; round++) pass_on(pipes[i][0], pipes[(i + 1) % processes][1]);
+    _exit(0);
+  }
+  int token = 0;
+  must(write(pipes[0][1], &token, sizeof token) == sizeof token);
+  for (int round = 0; round < count; round++) pass_on(pipes[0][0], pipes[1][1]);
+  while (wait(NULL) > 0) {
+  }
+}
+
+static void changes(int count) {
+  int ready[2];
+  char byte = 0;
+  must(pipe(ready) == 0);
+  if (fork() == 0) {
+    for (int i = 0; i < count; i++) {
+      value = i;
+      sum += i;
+    }
+    must(write(ready[1], &byte, 1) == 1);
+    value = -7;
+    _exit(0);
+  }
+  if (fork() == 0) {
+    for (int i = 0; i < count; i++) words[i % kWords] = i;
+    must(write(ready[1], &byte, 1) == 1);
+    words[kWords - 1] = -7;
+    _exit(0);
+  }
+  for (int i = 0; i < 2; i++) must(read(ready[0], &byte, 1) == 1);
+  while (wait(NULL) > 0) {
+  }
+  value = 5;
+}
+
+int main(int count, char** arguments) {
+  if (count == 4 && strcmp(arguments[1], "ring") == 0) ring(atoi(arguments[2]), atoi(arguments[3]));
+  else if (count == 3 && strcmp(arguments[1], "changes") == 0) changes(atoi(arguments[2]));
+  else return 2;
+  return 0;
+}
