@@ -34,8 +34,7 @@ bool Incarnation::take_hit(const TraceStop& stop) {
     return thread == inner_->thread;
   bool inside = false;
   if (stop.kind == TraceStop::Kind::kWatch) {
-    auto registers = tracer().registers(stop.thread);
-    inside = registers && in_runtime(registers->rip);
+    inside = in_runtime(tracer().next_instruction(stop.thread));
   }
   if (thread.valid() && !inside) {
     Way& way = ways_[thread];

@@ -113,6 +113,10 @@ std::vector<pid_t> Tracer::threads(pid_t process) const {
   return all;
 }
 
+uint64_t Tracer::next_instruction(pid_t thread) const {
+  return static_cast<uint64_t>(ptrace(PTRACE_PEEKUSER, thread, offsetof(user_regs_struct, rip), nullptr));
+}
+
 Result<user_regs_struct> Tracer::registers(pid_t thread) const {
   user_regs_struct registers{};
   TRY_STATUS(checked(ptrace(PTRACE_GETREGS, thread, nullptr, &registers)));

@@ -54,6 +54,7 @@ class Tracer {
   std::vector<pid_t> threads(pid_t process) const;
 
   // Of one that stands.
+  uint64_t next_instruction(pid_t thread) const;  ///< rip, quicker than all registers
   Result<user_regs_struct> registers(pid_t thread) const;
   /// Who moves rip of a thread that is in a call must set orig_rax to -1, or the kernel begins the call
   /// again.

@@ -20,10 +20,6 @@ constexpr int kTrapIntoHandler = SIGTRAP;  // si_code, where a single step has l
 
 bool is_group_stop(int status) { return status >> 16 == PTRACE_EVENT_STOP && WSTOPSIG(status) != SIGTRAP; }
 
-uint64_t rip_of(pid_t thread) {
-  return static_cast<uint64_t>(ptrace(PTRACE_PEEKUSER, thread, offsetof(user_regs_struct, rip), nullptr));
-}
-
 /// Whether a fault or trap of the processor is waiting for it.
 bool has_hit_pending(pid_t thread) {
   siginfo_t pending[8];
@@ -136,24 +132,25 @@ std::optional<TraceStop> Tracer::classify(Thread& thread, int status) {
   }
   siginfo_t info{};
   if ((signal == SIGSEGV || signal == SIGTRAP) && ptrace(PTRACE_GETSIGINFO, thread.id, nullptr, &info) == 0) {
-    // gdb lets functions that it calls return to the stack, which cannot be executed.
-    uint64_t rip = rip_of(thread.id);
-    if (signal == SIGSEGV && info.si_code == SEGV_ACCERR && !thread.passing && process->memory->has(rip))
-      return TraceStop{TraceStop::Kind::kBreak, process->id, thread.id, rip, 0};
-    if (signal == SIGSEGV && info.si_code == SI_KERNEL && !thread.passing) {
+    // SEGV_ACCERR: gdb lets functions that it calls return to the stack, which cannot be executed.
+    bool may_be_ours = info.si_code == SI_KERNEL || info.si_code == SEGV_ACCERR;
+    if (signal == SIGSEGV && may_be_ours && !thread.passing) {
+      uint64_t rip = next_instruction(thread.id);
       if (process->memory->has(rip))
         return TraceStop{TraceStop::Kind::kBreak, process->id, thread.id, rip, 0};
-      if (process->memory->bury(rip)) return std::nullopt;
-      bool again = std::exchange(thread.swallowed_at, rip) == rip;
-      if (!again && process->memory->was_removed(rip)) return std::nullopt;
+      if (info.si_code == SI_KERNEL) {
+        if (process->memory->bury(rip)) return std::nullopt;
+        bool again = std::exchange(thread.swallowed_at, rip) == rip;
+        if (!again && process->memory->was_removed(rip)) return std::nullopt;
+      }
     }
     if (signal == SIGTRAP &&
         (info.si_code == TRAP_TRACE || info.si_code == TRAP_HWBKPT || info.si_code == kTrapIntoHandler)) {
       return classify_trap(thread, info.si_code);
     }
     // An int3 of the process itself at the place of one of ours.
-    if (signal == SIGTRAP && info.si_code == SI_KERNEL && process->memory->has(rip_of(thread.id) - 1)) {
-      if (thread.passing) thread.told_at = rip_of(thread.id) - 1;
+    if (signal == SIGTRAP && info.si_code == SI_KERNEL && process->memory->has(next_instruction(thread.id) - 1)) {
+      if (thread.passing) thread.told_at = next_instruction(thread.id) - 1;
       thread.in_handler = true;
     }
     if (signal == SIGTRAP && info.si_code == kTrapCounted) {
@@ -181,7 +178,7 @@ std::optional<TraceStop> Tracer::classify_trap(Thread& thread, int code) {
   if (code == TRAP_TRACE && (!step || thread.traps_itself)) thread.signal = SIGTRAP;
   // Over a breakpoint an instruction that repeats is done to its end.
   bool unfinished =
-      thread.passing && !thread.stepping && thread.repeats && rip_of(thread.id) == thread.stepped_from;
+      thread.passing && !thread.stepping && thread.repeats && next_instruction(thread.id) == thread.stepped_from;
   if (step && !unfinished) thread.passing = false;
   if (code != kTrapIntoHandler) thread.watches_hit = process->watches.hits(thread.id);
   if (code != kTrapIntoHandler && !thread.watches_hit.empty()) {
@@ -297,7 +294,7 @@ void Tracer::conclude(Thread& thread, TraceStop hit) {
   if (thread.gone) return;
   for (auto& [id, other] : process->threads) other->stepping = false;
   if (hit.kind == TraceStop::Kind::kBreak) thread.seen = hit.address;
-  if (hit.kind == TraceStop::Kind::kStep) thread.seen = rip_of(thread.id);
+  if (hit.kind == TraceStop::Kind::kStep) thread.seen = next_instruction(thread.id);
   stops_.push_back(hit);
 }
 
