@@ -33,8 +33,8 @@ Result<UniqueFd> listen_at(const Path& path) {
 /// Where the runtime stands in for a function of libc and calls it, its frames lie between the program's. gdb finds
 /// its way through them, and does not show them.
 Status hide_runtime(gdb::Gdb& gdb) {
-  Path runtime = TRY(record::find_runtime());
-  TRY(gdb.console(fmt::format("add-symbol-file -readnever {}", runtime.native())));
+  std::string runtime = TRY(record::find_runtime()).native();
+  TRY(gdb.console(fmt::format("add-symbol-file -readnever {}-frames", runtime)));
   TRY(gdb.console("python", {
                                 "class _PastconeFrames:",
                                 "  name, priority, enabled = 'pastcone', 100, True",
