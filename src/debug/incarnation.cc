@@ -156,7 +156,9 @@ Arrival Incarnation::run(const replay::Horizons& horizons, const std::set<Proces
   live_->set_horizons(horizons);
   for (const auto& [number, record] : world_.processes.processes()) {
     pid_t id = pid(number);
-    if (id != 0 && !staying.contains(number) && tracer().traces(id) && tracer().stands(id)) tracer().go_on(id);
+    bool stands = id != 0 && tracer().traces(id) && tracer().stands(id);
+    // One that has come to something while another one's stop was dealt with does not leave it.
+    if (stands && !staying.contains(number) && !tracer().has_untold(id)) tracer().go_on(id);
   }
   Arrival arrival;
   do {  // who was asked to stand still, to be looked at, is known to; who ends is at its end
@@ -251,8 +253,7 @@ Status Incarnation::freeze(ProcessId process) {
   }
   codes_.erase(process);
   tracer().ask_to_stop(id);
-  while (!tracer().stands(id))
-    if (!live_->wait_for_stop()) return fail("{} has ended", process);
+  if (!tracer().stands(id)) return fail("{} has ended", process);
   return {};
 }
 

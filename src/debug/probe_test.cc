@@ -73,6 +73,13 @@ TEST_F(TruthLogTest, WaitsForWhatIsNotKnownYet) {
   EXPECT_EQ(ask(at(6, 0), false, false, true, false).kind, TruthLog::Kind::kNotYet);
 }
 
+TEST_F(TruthLogTest, HoldsBehindEveryMomentButTheLast) {
+  uint32_t last = world_.graph().threads[0].events;
+  log_.note(world_.graph(), at(2, 0), true, nullptr);
+  EXPECT_EQ(ask(at(last - 1, 2), true, true, true, true).moment, at(last - 1, 3));
+  EXPECT_EQ(ask(at(last, 0), true, true, true, true).kind, TruthLog::Kind::kNever);
+}
+
 TEST_F(TruthLogTest, KnowsTheWayToItsMoments) {
   auto first = std::make_shared<Route>(Route{nullptr, {Move::Kind::kBreak, 0, 3, 0x10}});
   log_.note(world_.graph(), at(2, 4), true,

@@ -148,6 +148,7 @@ class Scan {
   bool take_break(const Now& now);
   bool note_inside(Post& post, ThreadId thread, pid_t tid);
   void take_place(const Now& now, uint64_t address, const user_regs_struct& registers);
+  void take_stand(const Now& now);
   void enter(const Now& now, Term& term, const user_regs_struct& registers);
   void come_back(const Now& now, Term& term, uint64_t address, const user_regs_struct& registers);
   void take_step(Post& post, ThreadId thread, pid_t tid);

@@ -184,6 +184,14 @@ void Scan::take_place(const Now& when, uint64_t address, const user_regs_struct&
   }
 }
 
+/// It has come there before, and stands there still.
+void Scan::take_stand(const Now& when) {
+  auto registers = now().tracer().registers(now().tid(when.thread));
+  if (!registers) return;
+  take_place(when, registers->rip, *registers);
+  ++stand(when.thread).hits;
+}
+
 void Scan::take_step(Post& post, ThreadId thread, pid_t tid) {
   if (!post.stepping) return;
   auto registers = now().tracer().registers(tid);

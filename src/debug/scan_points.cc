@@ -90,6 +90,7 @@ Status Scan::open(Post& post, const Now& when, bool begins) {
   if (in_calls && !begins && entry == 0) TRY_STATUS(find_frames(post, when.thread));
   post.open = false;
   evaluate(when);
+  if (!begins && entry == 0 && when.moment.detail != 0) take_stand(when);
   post.open = true;
   // What the loader does is not stepped through: it is over when the program itself begins.
   if (begins && post.stepping && post.entry == 0) {

@@ -50,7 +50,8 @@ TruthLog::Answer TruthLog::answer(const Graph& graph, const Ask& ask, bool passe
     if (!ask.beyond) return {Kind::kAt, ask.from};
     Moment behind = next_behind(graph, ask.from);
     bool still = next == changes_.end() || next->key > key_of(graph, behind);
-    if (still && next == changes_.end() && ended) return {Kind::kNever};
+    bool last = ask.from.step.event >= graph.threads[ask.from.step.thread].events;
+    if (still && last && ended) return {Kind::kNever};
     if (still) return {Kind::kAt, behind};
   }
   for (; next != changes_.end(); ++next)

@@ -292,6 +292,12 @@ void Tracer::ask_to_stop(pid_t id) {
   stops_.push_back({TraceStop::Kind::kAsked, id, id, 0, 0});
 }
 
+bool Tracer::has_untold(pid_t id) const {
+  return std::ranges::any_of(stops_, [&](const TraceStop& stop) {
+    return stop.process == id && stop.kind != TraceStop::Kind::kAsked;
+  });
+}
+
 std::optional<TraceStop> Tracer::next_stop() {
   same_cpu_.release_if_quiet();
   if (stops_.empty()) return std::nullopt;

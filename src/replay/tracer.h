@@ -94,6 +94,8 @@ class Tracer {
   /// if nothing had been. May look at everything, and change registers but not rip.
   std::function<bool(const TraceStop&)> filter;
   bool has_stop() const { return !stops_.empty(); }
+  /// Whether the process stands because of something that next_stop() has not told yet.
+  bool has_untold(pid_t process) const;
   /// A process that has come to stand or has ended, and was not told of yet.
   std::optional<TraceStop> next_stop();
   /// A process that was forked by a traced one is traced too, without points, and stands. Default: it is let
