@@ -1,4 +1,7 @@
 // pastcone debug: the debugger.
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <memory>
 
 #include "pastcone/cli/debug_session.h"
@@ -18,11 +21,22 @@ struct Options {
   shell::Script script;
 };
 
+constexpr int kInterrupted = 130;  // as shells say it
+
+/// Those that are closed would be the next files that are opened, and be written to.
+void open_standard_descriptors() {
+  for (int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (fcntl(fd, F_GETFD) < 0) (void)!open("/dev/null", O_RDWR);  // the lowest that is free
+}
+
 Result<int> debug_recording(const Options& options) {
+  open_standard_descriptors();
   Recording recording = TRY(open_recording(options.rec));
   graph::OpenedGraph opened = TRY(open_whole_graph(recording));
   shell::Interrupt interrupt;
-  std::unique_ptr<DebugSession> session = TRY(DebugSession::begin(recording, opened.graph, interrupt));
+  Result<std::unique_ptr<DebugSession>> begun = DebugSession::begin(recording, opened.graph, interrupt);
+  if (!begun && interrupt.pending()) return kInterrupted;
+  std::unique_ptr<DebugSession> session = TRY(std::move(begun));
   shell::Commands commands;
   session->bind(commands);
   shell::Session loop(commands, interrupt);

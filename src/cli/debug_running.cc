@@ -72,6 +72,7 @@ Status DebugSession::resume_in_gdb(const std::string& command) {
     return {};
   }
   Result<Rest> rest = *inferior->rest();
+  show_remark();
   if (!is_gdbs_own(*inferior)) return report(rest, focus_);
   std::string_view shown = answer.console;
   if (shown.starts_with("Continuing.\n")) shown.remove_prefix(12);
@@ -140,14 +141,16 @@ Status DebugSession::report(const Result<Rest>& rest, ThreadId moved) {
   for (const Rest::Stopped& one : rest->stops) stopped_.insert(one.thread);
   switch (rest->halt) {
     case Halt::kInterrupted:
+      hear();
       fmt::print("interrupted\n");
       return show_place(focus_, "");
     case Halt::kDiverged:
       for (const replay::Divergence& divergence : engine_->now().live().divergences())
         fmt::print("{}\n", to_string(divergence));
       return fail("the replay has diverged; 'restart' begins again");
-    case Halt::kFailed:
     case Halt::kUnread:
+      return fail("what the program prints cannot be written");
+    case Halt::kFailed:
       return engine_->now().live().failure();
     default:
       break;
@@ -163,11 +166,13 @@ Status DebugSession::report(const Result<Rest>& rest, ThreadId moved) {
     return {};
   }
   std::vector<replay::Standing> all = engine_->now().live().standing();
-  if (std::ranges::all_of(all, [](const replay::Standing& one) { return one.ended; })) {
+  auto is_over = [this](const replay::Standing& one) { return one.ended || ends_->is_over(one.last.thread()); };
+  if (std::ranges::all_of(all, is_over)) {
     fmt::print("the recording ends here\n");
     return {};
   }
-  return show_place(moved, "");
+  std::optional<std::string> end = ends_->text_at(moved);
+  return show_place(moved, end ? *end + "\n" : "");
 }
 
 }  // namespace pastcone::cli

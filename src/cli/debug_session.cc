@@ -15,9 +15,12 @@ Result<std::unique_ptr<DebugSession>> DebugSession::begin(const Recording& recor
                                                           const causal::Graph& graph,
                                                           shell::Interrupt& interrupt) {
   debug::World world{recording, graph, ProcessTable::read(recording), TRY(replay::Live::summarise(recording))};
-  std::unique_ptr<DebugSession> session(new DebugSession(std::move(world)));
+  std::unique_ptr<DebugSession> session(new DebugSession(std::move(world), interrupt));
   debug::EngineOptions options;
-  options.interrupted = [&interrupt] { return interrupt.pending(); };
+  options.interrupted = [&interrupt, &heard = session->heard_] {
+    return interrupt.pending() && interrupt.count() != heard;
+  };
+  options.interrupts = [&interrupt] { return interrupt.count(); };
   session->engine_ = std::make_unique<debug::Engine>(session->world_, options);
   session->seats_ = TRY(debug::Seats::create(*session->engine_));
   session->askers_ = TRY(debug::Seats::create(*session->engine_));
@@ -37,6 +40,12 @@ Status DebugSession::to_first_program() {
   if (first == nullptr || first->programs.empty()) return {};
   causal::Node node = TRY(graph::find_event(world_.graph, first->programs[0].event));
   return engine_->go_to({causal::past_cone(world_.graph, node, causal::Order::kEnforced), {}});
+}
+
+void DebugSession::hear() { heard_ = interrupt_.count(); }
+
+void DebugSession::show_remark() {
+  if (std::string remark = seats_->take_remark(); !remark.empty()) fmt::print(stderr, "{}\n", remark);
 }
 
 std::string DebugSession::prompt() const { return fmt::format("({}) ", event_text(focus_)); }
@@ -78,6 +87,7 @@ Status DebugSession::hand_to_gdb(std::string_view line) {
   debug::Inferior* inferior = seats_->inferior(focus_.process());
   if (inferior != nullptr && inferior->call_failed()) {
     inferior->forget_changes();
+    hear();
     TRY_STATUS(engine_->restart());
     TRY_STATUS(engine_->go_to(before));
     return fail("a function that was called makes a system call, or does not come back: that is not in the recording; "
@@ -85,6 +95,7 @@ Status DebugSession::hand_to_gdb(std::string_view line) {
   }
   if (!answer.good) return fail("{}", answer.error);
   fmt::print("{}", answer.console);
+  show_remark();
   if (inferior != nullptr && inferior->rest() && !is_gdbs_own(*inferior))
     return report(*inferior->rest(), focus_);
   if (inferior != nullptr && inferior->changed() && !warned_) {

@@ -38,7 +38,7 @@ class DebugSession {
   void bind(shell::Commands& commands);
 
  private:
-  explicit DebugSession(debug::World world) : world_(std::move(world)) {}
+  DebugSession(debug::World world, shell::Interrupt& interrupt) : world_(std::move(world)), interrupt_(interrupt) {}
   void bind_running(shell::Commands& commands);
   void bind_stopping(shell::Commands& commands);
   void bind_points(shell::Commands& commands);
@@ -48,6 +48,9 @@ class DebugSession {
 
   // debug_session.cc
   Status to_first_program();
+  /// Ctrl-C has been heard: only another one interrupts what follows.
+  void hear();
+  void show_remark();
   Status hand_to_gdb(std::string_view line);
   Result<std::string> ask_gdb(const std::string& command);
   Status set_focus(ThreadId thread);
@@ -147,6 +150,8 @@ class DebugSession {
   std::string wait_text(const debug::State& here, ThreadId thread) const;
 
   debug::World world_;
+  shell::Interrupt& interrupt_;
+  uint64_t heard_ = 0;  ///< of the interrupts
   std::unique_ptr<debug::Engine> engine_;
   std::unique_ptr<debug::Seats> seats_, askers_;  ///< the user's; those that find out what things are called
   std::unique_ptr<debug::Images> images_;

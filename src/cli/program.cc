@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <system_error>
 
 #include "pastcone/base/files.h"
 #include "pastcone/base/suggest.h"
@@ -28,6 +29,15 @@ Status flush_output() {
     return fail("cannot write the output: {}", errno_message(errno));
   }
   return {};
+}
+
+/// What cannot be written any more (a full disk, a closed terminal) {fmt} tells by exceptions.
+Result<int> run_chosen(const std::function<Result<int>()>& command) {
+  try {
+    return command();
+  } catch (const std::system_error& error) {
+    return fail("{}", one_line(error.what()));
+  }
 }
 
 }  // namespace
@@ -130,7 +140,7 @@ int Program::run(int argc, const char* const* argv) {
     fmt::print("{}", app_.help());
     return kUsage;
   }
-  Result<int> status = commands_.at(chosen.front())();
+  Result<int> status = run_chosen(commands_.at(chosen.front()));
   Status flushed = flush_output();
   if (status && !flushed) status = tl::unexpected<Error>(flushed.error());
   if (status) return *status;

@@ -24,7 +24,7 @@ void Ends::note(const ProcessRecord& process) {
     if (thread.end.kind != end.kind || thread.end.value != end.value || thread.events == 0) continue;
     Ending& ending = endings_[thread.id];
     if (end.kind == Kind::kKilled) {
-      ending = {2 * thread.events + 1, fmt::format("{} was killed here, or later in this call.", process.id)};
+      ending = {2 * thread.events + 1, fmt::format("{} was killed here, or later in this call.", process.id), true};
     } else if (signalled) {
       const char* what = strsignal(static_cast<int>(end.value));
       ending = {2 * thread.events - 1, fmt::format("{} received signal {}, {}.", process.id,
@@ -35,9 +35,16 @@ void Ends::note(const ProcessRecord& process) {
   }
 }
 
+bool Ends::is_over(ThreadId thread) const {
+  auto found = endings_.find(thread);
+  if (found == endings_.end() || !found->second.killed) return false;
+  return engine_.now().in_call(thread) && 2 * engine_.now().events_done(thread) + 1 >= found->second.step;
+}
+
 std::optional<std::string> Ends::text_at(ThreadId thread) const {
   auto found = endings_.find(thread);
-  if (found == endings_.end() || engine_.now().steps_done(thread) != found->second.step) return {};
+  if (found == endings_.end()) return {};
+  if (engine_.now().steps_done(thread) != found->second.step && !is_over(thread)) return {};
   return found->second.text;
 }
 

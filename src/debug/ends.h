@@ -18,6 +18,9 @@ class Ends {
   /// "p1 received signal SIGSEGV, Segmentation fault.": of a thread that stands just before such an end.
   std::optional<std::string> text_at(ThreadId thread) const;
 
+  /// It was killed, and stands in the call it was in then: there is nothing more of it.
+  bool is_over(ThreadId thread) const;
+
   /// Nobody is stopped by his end while this is set.
   bool ignored = false;
   /// Of those that have come to such an end in the cut.
@@ -27,6 +30,7 @@ class Ends {
   struct Ending {
     uint64_t step;  ///< plain: entering its last event, or what it would do after it
     std::string text;
+    bool killed = false;
   };
   void note(const ProcessRecord& process);
 

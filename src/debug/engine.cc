@@ -35,6 +35,7 @@ Status Engine::restart() {
   ++motions_;
   Arrival arrival = run_->run({});
   if (arrival.halt == Halt::kStanding) return {};
+  if (arrival.halt == Halt::kInterrupted) return fail("interrupted; nothing has begun: 'continue' and 'run to' go on");
   return fail("the replay does not begin; try 'pastcone replay --verify'");
 }
 
@@ -102,6 +103,10 @@ Status Engine::go_to(const State& target) {
   Result<Arrival> arrival = run_->go_to(target);
   run_->filter = std::move(filter);
   opened_.clear();
+  if (arrival && arrival->halt == Halt::kInterrupted) {
+    stand_still();
+    return fail("interrupted on the way; this is how far it came");
+  }
   TRY(std::move(arrival));
   if (run_->live().diverged()) return fail("the replay diverged on the way; see 'pastcone replay --verify'");
   return {};
@@ -112,7 +117,14 @@ Result<Rest> Engine::move(const std::function<Result<Rest>(Motion&)>& how) {
   ++motions_;
   TRY_STATUS(open_all());
   Motion motion(world_, *run_, gates());
-  return how(motion);
+  Result<Rest> rest = how(motion);
+  if (rest && rest->halt == Halt::kInterrupted) stand_still();
+  return rest;
+}
+
+void Engine::stand_still() {
+  for (const auto& [process, record] : world_.processes.processes())
+    if (run_->pid(process) != 0) (void)run_->freeze(process);  // who ends meanwhile is at its end
 }
 
 Result<Rest> Engine::run_to(const causal::Cut& target) {

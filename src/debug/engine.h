@@ -15,6 +15,7 @@ namespace pastcone::debug {
 struct EngineOptions {
   bool show_output = true;
   std::function<bool()> interrupted;
+  std::function<uint64_t()> interrupts = {};  ///< how often the user has wanted to, for gdbs
 };
 
 /// What wants to know where processes stop, and to stop them. All are asked; one that says so stops them.
@@ -43,6 +44,7 @@ class Engine {
   /// There is none until somebody wants one again: another engine may have one meanwhile.
   void end();
 
+  const EngineOptions& options() const { return options_; }
   bool interrupted() const { return options_.interrupted && options_.interrupted(); }
   /// Changes with every replay that is begun: what was set in the processes of the last one is gone.
   uint64_t generation() const { return generation_; }
@@ -64,7 +66,7 @@ class Engine {
   /// Nothing stops it on the way.
   Status go_to(const State& target);
 
-  // Motions, with what observers want. kInterrupted leaves everybody where he is.
+  // Motions, with what observers want. kInterrupted: all stand where they were just then.
   Result<Rest> run_to(const causal::Cut& target);
   Result<Rest> run_to(const Goal& goal);
   Result<Rest> advance(ProcessId process);
@@ -76,6 +78,8 @@ class Engine {
 
  private:
   Result<Rest> move(const std::function<Result<Rest>(Motion&)>& how);
+  /// After an interruption.
+  void stand_still();
   Gates gates();
   Status open(ProcessId process);
   Status open_all();

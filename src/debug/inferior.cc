@@ -148,6 +148,8 @@ gdb::Stop Inferior::resume(const std::vector<gdb::Resume>& how) {
     return stop_of(call_->thread, *rest_);
   }
   rest_ = stepped != 0 ? step(thread, step_how) : engine_.advance(process_);
+  // gdb would go on: its command is more than this.
+  if (*rest_ && (*rest_)->halt == Halt::kStanding && engine_.interrupted()) (*rest_)->halt = Halt::kInterrupted;
   own_ = is_own(*rest_);
   return stop_of(thread, *rest_);
 }

@@ -38,6 +38,8 @@ class Inferior : public gdb::Target {
   /// What the last resume ended in.
   const std::optional<Result<Rest>>& rest() const { return rest_; }
   void begin_command() { rest_.reset(), call_.reset(), own_ = false; }
+  /// A new gdb looks at what the last one has resumed.
+  void set_rest(std::optional<Result<Rest>> rest) { rest_ = std::move(rest); }
   /// It was where gdb had wanted it to stop, and there alone.
   bool own() const { return own_; }
   /// What gdb had changed is undone.

@@ -4,11 +4,13 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 
+#include "pastcone/debug/source_frame.h"
 #include "pastcone/patch/abi.h"
 #include "pastcone/record/shared_stage.h"
 
@@ -46,6 +48,21 @@ Status hide_runtime(gdb::Gdb& gdb) {
   return {};
 }
 
+/// What gdb is told once and does from then on. Where it says something about the process it is not: that is not
+/// done twice.
+bool is_setting(std::string_view command) {
+  constexpr std::string_view kFirst[] = {"display", "undisplay", "directory", "skip", "macro"};
+  constexpr std::string_view kSecond[] = {"set print", "set p", "set listsize", "set language", "set disassembly-flavor",
+                                          "set radix", "set output-radix", "set input-radix", "set max-value-size",
+                                          "delete display", "disable display", "enable display"};
+  auto begins = [&](std::string_view words) {
+    if (!command.starts_with(words)) return false;
+    std::string_view rest = command.substr(words.size());
+    return rest.empty() || rest[0] == ' ' || rest[0] == '/';
+  };
+  return std::ranges::any_of(kFirst, begins) || std::ranges::any_of(kSecond, begins);
+}
+
 }  // namespace
 
 struct Seats::Seat {
@@ -58,7 +75,7 @@ struct Seats::Seat {
   UniqueFd listener;
   Path directory;  ///< of its socket
   Path program;
-  bool connected = false;
+  bool connected = false, is_new = true;
   uint32_t thread = 0;  ///< that it looks at
   uint64_t seen = 0;  ///< Engine::motions() when gdb last saw the process
 };
@@ -94,6 +111,7 @@ Result<Seats::Seat*> Seats::sit(ProcessId process) {
   auto seat = std::make_unique<Seat>(engine_, process);
   seat->gdb = TRY(gdb::Gdb::start());
   TRY_STATUS(hide_runtime(*seat->gdb));
+  seat->gdb->set_interrupts(engine_.options().interrupts);
   return (seats_[process] = std::move(seat)).get();
 }
 
@@ -151,6 +169,7 @@ Status Seats::connect(Seat& seat) {
       opened ? seat.gdb->console(fmt::format("target remote {}", (seat.directory / "gdb").native()))
              : tl::unexpected<Error>(opened.error());
   close_door(seat);
+  seat.connected = seat.connected && connected && connected->good;
   gdb::Answer answer = TRY(std::move(connected));
   if (!answer.good) return fail("gdb cannot look at {}: {}", seat.process, answer.error);
   return {};
@@ -180,6 +199,14 @@ Result<uint32_t> Seats::thread_numbered(ThreadId looked_at, int64_t number) {
 
 Result<gdb::Gdb*> Seats::look_at(ThreadId thread) {
   TRY_STATUS(engine_.now().freeze(thread.process()));
+  Result<Seat*> seat = look_once(thread);
+  auto found = seats_.find(thread.process());
+  bool died = !seat && found != seats_.end() && !found->second->gdb->alive();
+  if (died) seat = look_once(thread);  // somebody has killed it just now
+  return TRY(std::move(seat))->gdb.get();
+}
+
+Result<Seats::Seat*> Seats::look_once(ThreadId thread) {
   Seat* seat = TRY(sit(thread.process()));
   seat->inferior.look_at(thread.number());
   if (!seat->connected || seat->program != seat->inferior.program()) {
@@ -191,7 +218,21 @@ Result<gdb::Gdb*> Seats::look_at(ThreadId thread) {
     TRY_STATUS(select(*seat, thread.number()));
   seat->thread = thread.number();
   seat->seen = engine_.motions();
-  return seat->gdb.get();
+  if (std::exchange(seat->is_new, false)) set_again(*seat);
+  return seat;
+}
+
+void Seats::note_setting(ProcessId process, const std::string& command) {
+  constexpr size_t kMost = 1000;
+  std::vector<std::string>& known = settings_[process];
+  if (is_setting(command) && known.size() < kMost) known.push_back(command);
+}
+
+void Seats::set_again(Seat& seat) {
+  auto known = settings_.find(seat.process);
+  if (known == settings_.end() || known->second.empty()) return;
+  (void)select_source_frame(*seat.gdb);  // displays may be about its variables
+  for (const std::string& command : known->second) (void)seat.gdb->console(command);
 }
 
 Result<gdb::Answer> Seats::tell(ProcessId process, const std::string& command) {
@@ -207,12 +248,19 @@ Result<gdb::Answer> Seats::console(ThreadId thread, const std::string& command) 
   Result<gdb::Answer> answer = gdb->console(command);
   if (answer) {
     if (seat.inferior.rest()) seat.seen = engine_.motions();  // it has moved it itself
+    if (answer->good) note_setting(thread.process(), command);
     return answer;
   }
+  std::optional<Result<Rest>> rest = seat.inferior.rest();
+  std::string remark = fmt::format("gdb of {} has ended ({}); there is a new one now, at the same place",
+                                   thread.process(), answer.error().message);
   seats_.erase(thread.process());
+  if (rest && engine_.now().pid(thread.process()) == 0) return fail("{}", remark);
   TRY(look_at(thread));
-  return fail("gdb of {} has ended ({}); there is a new one now, at the same place", thread.process(),
-              answer.error().message);
+  if (!rest) return fail("{}", remark);
+  seats_[thread.process()]->inferior.set_rest(std::move(rest));
+  remark_ = std::move(remark);
+  return gdb::Answer();
 }
 
 }  // namespace pastcone::debug

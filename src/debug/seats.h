@@ -1,9 +1,12 @@
 // A gdb for each process that somebody looks at, started when that is first done. A gdb that has died is started
-// again, at the same place.
+// again, at the same place, with the displays and settings that it had.
 #pragma once
 
 #include <map>
 #include <memory>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "pastcone/base/files.h"
 #include "pastcone/debug/inferior.h"
@@ -19,7 +22,8 @@ class Seats {
 
   /// The gdb of a process, which stands; it sees the process as it is now.
   Result<gdb::Gdb*> look_at(ThreadId thread);
-  /// As typed at gdb's prompt; if gdb dies of it another one is started, and that is the error.
+  /// As typed at gdb's prompt. If gdb dies of it another one is started, and that is the error; if the process was
+  /// moved before, what that led to is in its inferior, and take_remark() says the rest.
   Result<gdb::Answer> console(ThreadId thread, const std::string& command);
 
   /// Without looking at the process, which may be gone. Nothing if there is no gdb for it.
@@ -27,6 +31,8 @@ class Seats {
 
   /// The thread of the process that gdb has given this number.
   Result<uint32_t> thread_numbered(ThreadId looked_at, int64_t number);
+
+  std::string take_remark() { return std::exchange(remark_, {}); }
 
   Inferior* inferior(ProcessId process);
   /// Whether a hit is one that gdb has asked for.
@@ -37,6 +43,9 @@ class Seats {
   struct Seat;
   explicit Seats(Engine& engine);
   Result<Seat*> sit(ProcessId process);
+  Result<Seat*> look_once(ThreadId thread);
+  void note_setting(ProcessId process, const std::string& command);
+  void set_again(Seat& seat);
   Status connect(Seat& seat);
   Status open_door(Seat& seat);
   static void close_door(Seat& seat);
@@ -45,6 +54,8 @@ class Seats {
 
   Engine& engine_;
   std::map<ProcessId, std::unique_ptr<Seat>> seats_;
+  std::map<ProcessId, std::vector<std::string>> settings_;  ///< what was told to each gdb that it has to remember
+  std::string remark_;
 };
 
 }  // namespace pastcone::debug

@@ -10,8 +10,10 @@
 // with good == false and gdb's text.
 #pragma once
 
+#include <poll.h>
 #include <sys/types.h>
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -81,6 +83,10 @@ class Gdb {
   /// and by a signal handler.
   void interrupt() const;
 
+  /// How often the user has wanted to interrupt what is done now. If that grows while a command runs, and it does
+  /// not end soon, gdb gets a Ctrl-C; and if it does not end then either, it is killed.
+  void set_interrupts(std::function<uint64_t()> interrupts) { interrupts_ = std::move(interrupts); }
+
   bool alive();
   pid_t pid() const { return pid_; }
   /// How long gdb may say nothing, with no Source active either, before it counts as silent; -1: for ever.
@@ -95,6 +101,9 @@ class Gdb {
   Result<Record> next_record(int patience);
   std::optional<Record> buffered_record();
   Status wait_for_more(int patience);
+  /// Waits for one of them, for so long (ms; -1: for ever). As poll(2), and 0 too if it was interrupted.
+  Result<int> poll_all(std::vector<pollfd>& fds, int patience);
+  Status pass_on_interrupt();
   void serve_ready(int fd);
   /// Until the result of the command with this token; text goes to `answer`.
   Status await(uint64_t token, Answer& answer, int patience);
@@ -119,6 +128,10 @@ class Gdb {
   uint64_t tokens_ = 0;
   bool unsettled_ = false;  ///< a process has come or gone on, and has not stopped yet
   int patience_ = 300'000;
+  std::function<uint64_t()> interrupts_;
+  uint64_t interrupts_heard_ = 0;  ///< when the command began
+  std::optional<std::chrono::steady_clock::time_point> interrupted_at_;
+  int interrupts_sent_ = 0;
 };
 
 }  // namespace pastcone::gdb

@@ -16,6 +16,9 @@ namespace {
 
 constexpr short kReadable = POLLIN | POLLHUP | POLLERR | POLLNVAL;
 constexpr int kLastBreath = 2000;  // ms between the end of gdb's output and its own
+constexpr int kTick = 100;         // ms between two looks whether the user has interrupted it
+constexpr std::chrono::milliseconds kGrace(300), kBetweenInterrupts(2000);
+constexpr int kMostInterrupts = 4;
 
 /// Text without an end of line (`shell printf x`, a program run by gdb itself) stands in front of a record in
 /// its line. Where that record starts, or 0.
@@ -70,13 +73,12 @@ Result<Record> Gdb::next_record(int patience) {
 }
 
 Status Gdb::wait_for_more(int patience) {
+  TRY_STATUS(pass_on_interrupt());
   // Its end is watched too: a program that gdb has started may keep the pipe open.
   std::vector<pollfd> fds{{out_.get(), POLLIN, 0}, {process_.get(), POLLIN, 0}};
   for (const Source& source : sources_) fds.push_back({source.fd, POLLIN, 0});
-  int ready = poll(fds.data(), fds.size(), patience);
-  if (ready < 0 && errno != EINTR) return fail("cannot wait for gdb: {}", strerror(errno));
-  if (ready == 0) return fail("gdb does not answer");
-  if (ready < 0) return {};
+  int ready = TRY(poll_all(fds, patience));
+  if (ready == 0) return {};
   for (size_t i = 2; i < fds.size(); ++i)
     if (fds[i].revents & kReadable) serve_ready(fds[i].fd);
   if (!(fds[0].revents & kReadable)) {
@@ -88,6 +90,35 @@ Status Gdb::wait_for_more(int patience) {
   if (n < 0 && errno == EINTR) return {};
   if (n <= 0) return ended();
   buffer_.append(bytes, static_cast<size_t>(n));
+  return {};
+}
+
+Result<int> Gdb::poll_all(std::vector<pollfd>& fds, int patience) {
+  int tick = interrupts_ ? kTick : patience;
+  for (int waited = 0;; waited += tick) {
+    if (patience >= 0) tick = std::min(tick, patience - waited);
+    int ready = poll(fds.data(), fds.size(), tick);
+    if (ready < 0 && errno != EINTR) return fail("cannot wait for gdb: {}", strerror(errno));
+    if (ready > 0) return ready;
+    if (ready < 0 || (interrupts_ && interrupts_() != interrupts_heard_)) return 0;
+    if (patience >= 0 && waited + tick >= patience) return fail("gdb does not answer");
+  }
+}
+
+/// The process that it has sent on hears of it by itself, and then gdb has stopped in a moment.
+Status Gdb::pass_on_interrupt() {
+  if (!interrupts_ || interrupts_() == interrupts_heard_) return {};
+  auto now = std::chrono::steady_clock::now();
+  if (!interrupted_at_) {
+    interrupted_at_ = now;
+    interrupts_sent_ = 0;
+  }
+  if (now - *interrupted_at_ < kGrace + interrupts_sent_ * kBetweenInterrupts) return {};
+  if (interrupts_sent_++ == kMostInterrupts) {
+    kill(pid_, SIGKILL);
+    return ended();
+  }
+  interrupt();
   return {};
 }
 

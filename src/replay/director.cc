@@ -25,6 +25,7 @@ void direct(Live& live, const ReplayOptions& options, ReplayOutcome& outcome) {
   for (;;) {
     Halt halt = live.run(static_cast<bool>(options.further));
     if (halt == Halt::kInterrupted || halt == Halt::kUnread) outcome.interrupted = true;
+    if (halt == Halt::kInterrupted) outcome.signal = live.interrupt_signal();
     if (halt == Halt::kEnded && options.horizons && !live.diverged()) arrive(live, options, outcome);
     if (halt != Halt::kStanding) return;
     // Who waits may do so for one that stands, and is let go on now.

@@ -72,6 +72,7 @@ struct ReplayOutcome {
   uint64_t stopped_besides = 0;    ///< threads that could not go on after those, through no fault of theirs
   std::vector<Standing> standing;  ///< with horizons: where all stood
   bool interrupted = false;        ///< by a signal, or because nobody reads the output
+  int signal = 0;                  ///< that one
 
   bool exact() const { return divergences.empty() && !interrupted; }
 };

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -139,7 +140,11 @@ Result<Index> index(const Recording& recording, Wanted wanted) {
                                                  .note_uses = wanted.uses,
                                                  .note_places = wanted.places,
                                                  .interrupted = wanted.interrupted}));
-  if (outcome.interrupted) return fail("interrupted");
+  if (outcome.interrupted) {
+    { TemporaryDirectory gone = std::move(directory); }
+    if (outcome.signal != 0) raise(outcome.signal);  // does what it would have done; there is nothing left to tidy up
+    return fail("interrupted");
+  }
   Index found;
   if (wanted.uses) found.threads = TRY(read_entries(directory.path()));
   if (wanted.places) found.places = TRY(read_places(directory.path()));

@@ -31,7 +31,8 @@ struct IndexedFacts {
   std::string divergence;
 };
 /// `with_places`: where.idx is made as well, if it is not there, by the same replay. `interrupted`: asked now and
-/// then whether to stop, by one who has other children too.
+/// then whether to stop, by one who has other children too. Without it a signal does what it always does, after the
+/// replay has been ended.
 Result<IndexedFacts> index_facts(const Recording& recording, bool with_places = false,
                                  std::function<bool()> interrupted = {});
 

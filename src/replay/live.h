@@ -73,6 +73,8 @@ class Live {
   std::optional<TraceStop> wait_for_stop();
   const TraceStop& stop() const { return *stop_; }
   void wait_for_interrupt();
+  /// The signal that kInterrupted was about; 0: whoever was asked has said so.
+  int interrupt_signal() const { return options_.interrupted ? 0 : signals_.signal(); }
   Status failure();
   stage::View stage() const { return stage_.view(); }
   /// What was sent on a channel. False: it was not, yet, or nobody receives it.

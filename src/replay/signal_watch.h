@@ -1,5 +1,5 @@
 // Signals while a replay is directed: they set a flag and wake the director. SIGCHLD only wakes; SIGPIPE is
-// ignored.
+// ignored, unless it is somebody else's affair, too.
 #pragma once
 
 #include <atomic>
@@ -18,14 +18,16 @@ class SignalWatch {
   SignalWatch(const SignalWatch&) = delete;
   SignalWatch& operator=(const SignalWatch&) = delete;
 
-  bool interrupted() const { return interrupted_; }
+  bool interrupted() const { return interrupted_ != 0; }
+  int signal() const { return interrupted_; }  ///< the last one that did; 0: none
   const sigset_t& mask() const { return mask_; }  ///< as it was before
 
  private:
   static constexpr int kTaken[] = {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT};
   static inline std::atomic<const record::SharedStage*> current_ = nullptr;
-  static inline std::atomic<bool> interrupted_ = false;
+  static inline std::atomic<int> interrupted_ = 0;
   size_t taken_;
+  bool pipes_;
   struct sigaction before_[std::size(kTaken)], before_pipe_;
   sigset_t mask_;
 };

@@ -100,7 +100,7 @@ void Session::run_steps(const Script& script) {
 }
 
 void Session::run_lines(LineReader& reader) {
-  while (!ended_ && !interrupted_) {
+  while (!ended_ && !interrupted_ && interrupt_.ended_by() == 0) {
     Line line = reader.read();
     if (line.kind == Line::Kind::kEnd) return;
     if (line.kind == Line::Kind::kText) {

@@ -19,9 +19,9 @@ constexpr uint64_t kMaxPrograms =
     64 << 20;  // bytes of all that the table keeps of them: there is no end to what a file may claim
 constexpr uint64_t kMaxText = 4096;
 
-/// A process ends as its thread that says most about it: an exit of all, a fatal signal, a stop. Where all
-/// threads only ended for themselves, the last one's code counts, which is not known: the first thread's is
-/// taken.
+/// A process ends as its thread that says most about it: an exit of all, a fatal signal, a stop, or nothing: then
+/// it was killed. Where all threads only ended for themselves, the last one's code counts, which is not known: the
+/// first thread's is taken.
 int weight(Op op) {
   switch (op) {
     case Op::kFatal:
@@ -31,9 +31,9 @@ int weight(Op op) {
     case Op::kStop:
       return 2;
     case Op::kThreadExit:
-      return 1;
-    default:
       return 0;
+    default:
+      return 1;
   }
 }
 
