@@ -117,9 +117,9 @@ bool DebugSession::remove_predicate(int number) {
 
 /// The states, least first, in which a predicate holds next: behind the one that was stopped at, if that is where
 /// one stands.
-Result<std::vector<HeldState>> DebugSession::find_held(int number, size_t most, std::string& never) {
+Result<std::vector<HeldState>> DebugSession::find_held(int number, const debug::State& origin, size_t most,
+                                                       std::string& never) {
   SetPredicate& set = predicates_.at(number);
-  debug::State origin = engine_->here();
   debug::Probe probe(*engine_, set.plan.parts, origin, codes_, [this] { return engine_->interrupted(); });
   debug::Search search(world_.graph, set.plan.units(), probe);
   std::vector<Found> found = TRY(search.linked(set.plan.links, probe.origin()));
@@ -150,15 +150,17 @@ Result<std::vector<HeldState>> DebugSession::find_held(int number, size_t most, 
     }
     next = set.traces() ? std::move(after) : std::vector<Found>();
   }
-  if (states.empty()) {
+  if (states.empty() && stands_there) never = fmt::format("{} does not hold again", set.text);
+  if (states.empty() && !stands_there) {
+    std::vector<std::string> counts;
     for (size_t part = 0; part < set.plan.parts.size(); ++part) {
       for (size_t term = 0; term < set.plan.parts[part].terms.size(); ++term) {
         size_t times = probe.times(part, term);
-        never += fmt::format("{}{} held {}", never.empty() ? "" : ", ",
-                             debug::to_string(set.plan.parts[part].terms[term]),
-                             times == 0 ? std::string("never") : plural(times, "time", "times"));
+        counts.push_back(fmt::format("{} held {}", debug::to_string(set.plan.parts[part].terms[term]),
+                                     times == 0 ? std::string("never") : plural(times, "time", "times")));
       }
     }
+    never = fmt::format("{} never holds from here on: {}", set.text, fmt::join(counts, ", "));
   }
   probe.finish();
   std::ranges::stable_sort(states, {}, [](const HeldState& held) { return size_of(held.state); });
@@ -170,13 +172,13 @@ Status DebugSession::advance_to_predicates() {
   debug::State origin = engine_->here();
   std::vector<std::string> never;
   for (const auto& [number, set] : predicates_) {
-    std::string counts;
-    auto found = find_held(number, set.traces() ? kMostTraced : SIZE_MAX, counts);
+    std::string text;
+    auto found = find_held(number, origin, set.traces() ? kMostTraced : SIZE_MAX, text);
     if (!found) {
       TRY_STATUS(engine_->go_to(origin));
       return tl::unexpected<Error>(found.error());
     }
-    if (found->empty()) never.push_back(fmt::format("{} never holds from here on: {}", set.text, counts));
+    if (found->empty()) never.push_back(text);
     auto& into = set.traces() ? traces : stops;
     for (HeldState& held : *found) into.push_back(std::move(held));
   }

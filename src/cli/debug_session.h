@@ -117,7 +117,7 @@ class DebugSession {
   Status check(const debug::Part& part, const debug::SimplePredicate& term) const;
   Status list_predicates() const;
   bool remove_predicate(int number);
-  Result<std::vector<HeldState>> find_held(int number, size_t most, std::string& never);
+  Result<std::vector<HeldState>> find_held(int number, const debug::State& origin, size_t most, std::string& never);
   Status advance_to_predicates();
   std::optional<HeldState> choose_stop(const std::vector<HeldState>& stops) const;
   Status stop_at(const HeldState& target, const std::vector<HeldState>& stops);

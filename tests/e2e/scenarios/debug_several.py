@@ -1,0 +1,35 @@
+"""Several predicates in one session: each is looked for from where one stands."""
+from building import compile_c
+from debugging import debug, values
+
+SOURCE = r"""#include <sys/wait.h>
+#include <unistd.h>
+int n;
+int main(void) {
+  int ends[2];
+  char c = 0;
+  if (pipe(ends) != 0) return 1;
+  if (fork() == 0) {
+    for (n = 1; n < 10; n++)
+      if (write(ends[1], &c, 1) != 1) return 1;
+    return 0;
+  }
+  for (n = 1; n < 10; n++)
+    if (read(ends[0], &c, 1) != 1) return 1;
+  return wait(0) < 0;
+}
+"""
+
+
+def test_debug_several_predicates(context):
+    """One that was set later, and made the primary one, is not searched in the past; one that was passed is named."""
+    recording = context.path("recording")
+    context.record(recording, [compile_c(context, "several", SOURCE, "-g", "-O0")])
+    session = debug(context, recording, "stop if p2: n == 5", "stop if p2: n == 3", "continue", "print n",
+                    "stop if p1: n == 3", "stop if p2: n == 8 && p1: n == 2", "switch 4", "continue", "print n", "focus p1", "print n",
+                    "delete 4", "delete 2", "delete 1", "continue", "print n")
+    text = session.stdout.decode()
+    context.expect(values(text) == [5, 8, 2, 3], f"n at the four stops: {values(text)}", session)
+    context.expect("predicate 2 has held on the way" in text, "it does not name the one that was passed", session)
+    context.expect("p2: n == 5 does not hold again" in text, "it does not say that the first one is over", session)
+    context.expect("p2: n == 3 never holds from here on: p2: n == 3 held never" in text, "it does not count the second one", session)
