@@ -71,7 +71,7 @@ Status Breakpoints::check_location(const Breakpoint& breakpoint) {
   for (const auto& [process, record] : engine_.world().processes.processes()) {
     if (!meant_for(breakpoint, process)) continue;
     if (engine_.now().pid(process) == 0) {
-      later = later || engine_.now().steps_done(ThreadId(process, 1)) == 0;
+      later = true;  // it is still to begin; or has ended, and one may go back
       continue;
     }
     later = later || engine_.will_begin(process);

@@ -235,10 +235,14 @@ Halt Live::run(bool often) {
   }
 }
 
-/// A debugger has other children. Twice: who is listed may make another, which is not, and end.
-bool Live::nobody_left() const {
-  bool none_counts = options_.interrupted && load(stage_.header().live_threads) == 0;
-  return none_counts && session_->processes().empty() && session_->processes().empty();
+/// A debugger has other children. Twice: who is listed may make another, which is not, and end. Who was ended by
+/// another thread may still count.
+bool Live::nobody_left() {
+  if (!options_.interrupted) return false;
+  auto now = std::chrono::steady_clock::now();
+  if (load(stage_.header().live_threads) != 0 && now - looked_for_any_ < kSafetyNet) return false;
+  looked_for_any_ = now;
+  return session_->processes().empty() && session_->processes().empty();
 }
 
 void Live::serve_takeovers() {

@@ -127,9 +127,9 @@ void end_replayed_thread(Thread& t) {
   note_next_event(t);
   leave_core(slot);
   store(slot.state, (u32)stage::ThreadState::kEnded);
+  add(g.stage.header().live_threads, -1);  // before somebody else has the turn, who may end the process
   close_where(t);
   give_back_turn(t);
-  add(g.stage.header().live_threads, -1);
   tell_end();
 }
 
@@ -164,9 +164,9 @@ void end_of_log(Thread& t, u64 lock) {
   if (t.process->parallel) release_robust_mutexes(t);
   leave_core(slot);
   store(slot.state, (u32)stage::ThreadState::kAtEnd);
-  give_back_turn(t);
   auto& header = g.stage.header();
   add(header.live_threads, -1);
+  give_back_turn(t);
   tell_end();
   // The other threads may have more to do; the last one ends the process, unless somebody wants to look at it.
   if (add(t.process->threads, -1) == 1) {
