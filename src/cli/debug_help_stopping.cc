@@ -133,7 +133,8 @@ std::vector<CommandText> stopping_texts() {
                "Values of two processes cannot be compared (p1: x == p2: x): there is no first such state to "
                "stop at. Compare\n"
                "each with a constant, or `trace` both. A predicate that never held is reported at the end of "
-               "the run."},
+               "the run.\n"
+               "Breakpoints on the way to the state come first; `continue` goes on to it."},
       {.name = "trace",
        .group = kGroup,
        .summary = "Print values each time something holds, and go on.",

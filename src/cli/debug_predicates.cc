@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 #include <numeric>
+#include <set>
 
 #include "pastcone/cli/debug_session.h"
 #include "pastcone/cli/text.h"
@@ -134,6 +135,7 @@ Result<std::vector<HeldState>> DebugSession::find_held(int number, const debug::
   std::vector<HeldState> states;
   const debug::Disjunction& last = set.plan.links.back();
   std::vector<Found> next;
+  std::set<std::pair<causal::Cut, std::vector<debug::Moment>>> known;  // several ways may lead to the same
   for (const Found& one : found) {
     if (stands_there && probe.state_of(one) == origin) {
       for (Found& later : TRY(search.again(last[one.alternative], one))) next.push_back(std::move(later));
@@ -144,6 +146,7 @@ Result<std::vector<HeldState>> DebugSession::find_held(int number, const debug::
   while (!next.empty() && states.size() < most) {
     std::vector<Found> after;
     for (const Found& one : next) {
+      if (!known.emplace(one.cut, one.moments).second) continue;
       states.push_back(state_of(one));
       if (states.size() >= most || !set.traces()) continue;
       for (Found& later : TRY(search.again(last[one.alternative], one))) after.push_back(std::move(later));
@@ -190,6 +193,7 @@ Status DebugSession::advance_to_predicates() {
     TRY_STATUS(print_traced(held));
   }
   for (const std::string& text : never) fmt::print("{}\n", text);
+  if (!traces.empty()) TRY_STATUS(engine_->go_to(origin));  // breakpoints on the way have not been looked at
   if (!target) return advance_all();
   return stop_at(*target, stops);
 }
@@ -207,11 +211,10 @@ Status DebugSession::stop_at(const HeldState& target, const std::vector<HeldStat
   // run has one.
   std::vector<std::string> before = ends_->within(engine_->here().cut);
   ends_->ignored = true;
-  Result<debug::Rest> way = engine_->run_to(target.state.cut);
+  Result<debug::Rest> way = engine_->run_to(target.state);
   ends_->ignored = false;
   debug::Rest rest = TRY(std::move(way));
   if (rest.halt != replay::Halt::kStanding || !rest.stops.empty()) return report(rest, focus_);
-  TRY_STATUS(engine_->go_to(target.state));
   SetPredicate& set = predicates_.at(target.number);
   ++set.held;
   set.last = engine_->here();

@@ -139,6 +139,25 @@ Result<Rest> Engine::run_to(const Goal& goal) {
   return move([&](Motion& motion) { return motion.to(goal); });
 }
 
+Result<Rest> Engine::run_to(const State& target) {
+  TRY(run());
+  if (!run_->can_reach(target)) {
+    State passed{here().cut, {}};  // nobody is stopped there again
+    TRY_STATUS(restart());
+    if (std::ranges::equal(passed.cut, target.cut, std::ranges::less_equal())) TRY_STATUS(go_to(passed));
+  }
+  Rest rest = TRY(move([&](Motion& motion) { return motion.to(target.cut); }));
+  if (rest.halt != Halt::kStanding || !rest.stops.empty()) return rest;
+  for (const Arrival& arrival : TRY(run_->follow(target))) {
+    if (arrival.halt == Halt::kTraced) {
+      rest.stops.push_back({arrival.stop, arrival.thread});
+    } else {
+      rest.halt = arrival.halt;
+    }
+  }
+  return rest;
+}
+
 Result<Rest> Engine::advance(ProcessId process) {
   return move([&](Motion& motion) { return motion.advance(process); });
 }

@@ -69,6 +69,8 @@ class Engine {
   // Motions, with what observers want. kInterrupted: all stand where they were just then.
   Result<Rest> run_to(const causal::Cut& target);
   Result<Rest> run_to(const Goal& goal);
+  /// To a state that is not before the present one.
+  Result<Rest> run_to(const State& target);
   Result<Rest> advance(ProcessId process);
   Result<Rest> step(ThreadId thread);
   Result<Rest> everybody();

@@ -158,7 +158,7 @@ Arrival Incarnation::run(const replay::Horizons& horizons, const std::set<Proces
     pid_t id = pid(number);
     bool stands = id != 0 && tracer().traces(id) && tracer().stands(id);
     // One that has come to something while another one's stop was dealt with does not leave it.
-    if (stands && !staying.contains(number) && !tracer().has_untold(id)) tracer().go_on(id);
+    if (stands && !staying.contains(number) && !tracer().has_untold(id)) tracer().go_on(id, held_);
   }
   Arrival arrival;
   do {  // who was asked to stand still, to be looked at, is known to; who ends is at its end
@@ -173,6 +173,12 @@ Arrival Incarnation::run(const replay::Horizons& horizons, const std::set<Proces
   return arrival;
 }
 
+/// Whether one who has come along the first goes on along the second.
+static bool leads_to(const Trail& so_far, const Trail& target) {
+  if (so_far.size() > target.size() || !std::equal(so_far.begin(), so_far.end(), target.begin())) return false;
+  return so_far.size() == target.size() || so_far.empty() || so_far.back().kind != Move::Kind::kLost;
+}
+
 bool Incarnation::can_reach(const State& target) const {
   State now = present();
   std::set<ProcessId> moving;
@@ -185,10 +191,20 @@ bool Incarnation::can_reach(const State& target) const {
     uint32_t index = *world_.graph.find(thread);
     if (now.cut[index] < target.cut[index]) continue;
     auto wanted = target.trails.find(thread);
-    if (wanted == target.trails.end() || wanted->second != trail) return false;
+    if (wanted == target.trails.end() || !leads_to(trail, wanted->second)) return false;
     if (moving.contains(thread.process())) return false;
   }
   return true;
+}
+
+Result<std::vector<Arrival>> Incarnation::follow(const State& target) {
+  std::vector<Arrival> stops;
+  for (const auto& [thread, trail] : target.trails) {
+    Arrival arrival = TRY(walk(thread, trail, true));
+    if (arrival.halt != Halt::kStanding) stops.push_back(arrival);
+    if (arrival.halt != Halt::kStanding && arrival.halt != Halt::kTraced) break;
+  }
+  return stops;
 }
 
 Result<Arrival> Incarnation::go_to(const State& target) {
@@ -209,8 +225,6 @@ Result<Arrival> Incarnation::go_to(const State& target) {
     }
   }
   for (const auto& [thread, trail] : target.trails) {
-    if (auto there = now.trails.find(thread); there != now.trails.end() && staying.contains(thread.process()))
-      continue;
     Arrival arrival = TRY(walk(thread, trail));
     if (arrival.halt != Halt::kStanding) return arrival;
   }

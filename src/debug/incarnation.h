@@ -61,6 +61,9 @@ class Incarnation {
   bool can_reach(const State& target) const;
   /// Says what did not go as it should; kTraced and kInterrupted are passed on, and mean that it is not there.
   Result<Arrival> go_to(const State& target);
+  /// From the cut of the target on, along its trails; who comes to a point on the way that is a stop stays there, the
+  /// others go on. These stops.
+  Result<std::vector<Arrival>> follow(const State& target);
   /// Those named may go so far; all that are traced and not in `staying` go on. Until somebody stops or nobody goes on.
   Arrival run(const replay::Horizons& horizons, const std::set<ProcessId>& staying = {}, bool often = true);
   /// One instruction of the program, of a thread that stands; if that is a call, up to behind it, or up to where it
@@ -112,9 +115,10 @@ class Incarnation {
   bool take_hit(const replay::TraceStop& stop);
   void note_stop(const replay::TraceStop& stop, ThreadId thread);
   void begin_trail_here(ThreadId thread);
-  Result<Arrival> walk(ThreadId thread, const Trail& trail);
+  Result<Arrival> walk(ThreadId thread, const Trail& trail, bool stops = false);
+  std::set<pid_t> in_place(ThreadId besides) const;
   Arrival walk_steps(ThreadId thread, uint64_t count);
-  Result<Arrival> walk_to_hit(ThreadId thread, const Move& move);
+  Result<Arrival> walk_to_hit(ThreadId thread, const Move& move, const Filter& stops, bool& there);
   Arrival wait_for_stop();
   std::set<ProcessId> others_than(ProcessId process) const;
   replay::Horizon horizon_into_next(ThreadId thread) const;
@@ -131,6 +135,7 @@ class Incarnation {
   const World& world_;
   std::unique_ptr<replay::Live> live_;
   std::optional<Inner> inner_;
+  std::set<pid_t> held_;  ///< threads that have come to their places while others of their process still walk there
   std::map<ThreadId, Way> ways_;
   std::map<ProcessId, CodeMap> codes_;
   std::map<std::pair<ProcessId, uint64_t>, uint32_t> watched_;  ///< sizes

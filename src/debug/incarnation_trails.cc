@@ -106,7 +106,7 @@ replay::Horizon Incarnation::horizon_into_next(ThreadId thread) const {
 }
 
 /// Where there are many, the kernel counts writes by itself, if it may.
-Result<Arrival> Incarnation::walk_to_hit(ThreadId thread, const Move& move) {
+Result<Arrival> Incarnation::walk_to_hit(ThreadId thread, const Move& move, const Filter& stops, bool& there) {
   ProcessId process = thread.process();
   bool watches = move.kind == Move::Kind::kWatch;
   uint64_t left = move.count;
@@ -119,7 +119,9 @@ Result<Arrival> Incarnation::walk_to_hit(ThreadId thread, const Move& move) {
     TRY_STATUS(watches ? add_watch(process, move.address, move.size) : add_break(process, move.address));
   }
   filter = [&](const TraceStop& stop, ThreadId by, bool inside) {
-    return by == thread && !inside && stop.address == move.address && --left == 0;
+    bool counts = by == thread && !inside && stop.address == move.address;
+    there = counts && --left == 0;
+    return there || (stops && stops(stop, by, inside));
   };
   Arrival arrival = run({}, others_than(process));
   filter = {};
@@ -143,25 +145,53 @@ Arrival Incarnation::pass_points(ThreadId thread, uint64_t points) {
   return arrival;
 }
 
-Result<Arrival> Incarnation::walk(ThreadId thread, const Trail& trail) {
+/// Other threads of the process that stand in their program; in serial mode it has but one that can be there.
+std::set<pid_t> Incarnation::in_place(ThreadId besides) const {
+  std::set<pid_t> found;
+  if (!world_.recording.manifest().parallel) return found;
+  for (const auto& [thread, way] : ways_) {
+    bool other = thread.process() == besides.process() && thread != besides;
+    if (other && tid(thread) != 0 && !in_call(thread) && !way.now.empty() && way.since == since(thread))
+      found.insert(tid(thread));
+  }
+  return found;
+}
+
+/// From where it stands, which may be on the trail. `stops`: at the points of others, too, as the filter says.
+Result<Arrival> Incarnation::walk(ThreadId thread, const Trail& trail, bool stops) {
   ProcessId process = thread.process();
+  State now = present();
+  size_t begin = now.trails.contains(thread) ? now.trails[thread].size() : 0;
+  if (begin == trail.size()) return Arrival();
+  Trail walked(trail.begin(), trail.begin() + static_cast<ptrdiff_t>(begin));
+  std::erase_if(walked, [](const Move& move) { return move.kind == Move::Kind::kPoints; });
+  held_ = in_place(thread);
   Filter before = std::exchange(filter, {});
   Result<Arrival> result = Arrival();
-  Trail walked;
-  ways_[thread] = {since(thread), {}, {}, {}};
-  for (const Move& move : trail) {
+  ways_[thread] = {since(thread), {}, {}, walked};
+  for (size_t i = begin; i < trail.size(); ++i) {
+    const Move& move = trail[i];
     if (move.kind == Move::Kind::kLost) break;
     Result<Arrival> arrival = Arrival();
+    bool there = true;
     if (move.kind == Move::Kind::kPoints) {
       arrival = pass_points(thread, move.count);
     } else if (Status ready = freeze(process); !ready) {
       arrival = tl::unexpected<Error>(ready.error());
     } else {
       live_->set_horizons({{thread, horizon_into_next(thread)}});
-      arrival = move.kind == Move::Kind::kSteps ? walk_steps(thread, move.count) : walk_to_hit(thread, move);
+      bool steps = move.kind == Move::Kind::kSteps;
+      arrival = steps ? walk_steps(thread, move.count) : walk_to_hit(thread, move, stops ? before : Filter(), there);
     }
     Halt expected = move.kind == Move::Kind::kPoints ? Halt::kStanding : Halt::kTraced;
-    bool there = arrival && arrival->halt == expected && (expected == Halt::kStanding || arrival->thread == thread);
+    bool stopped = !there && arrival && arrival->halt == Halt::kTraced;  // by something else, which run() has noted
+    there = there && arrival && arrival->halt == expected &&
+            (expected == Halt::kStanding || arrival->thread == thread);
+    if (stopped) {
+      filter = std::move(before);
+      held_.clear();
+      return arrival;
+    }
     if (!there) {
       result = std::move(arrival);
       if (result && result->halt != Halt::kInterrupted)
@@ -175,6 +205,7 @@ Result<Arrival> Incarnation::walk(ThreadId thread, const Trail& trail) {
     }
   }
   filter = std::move(before);
+  held_.clear();
   if (result) ways_[thread].now = walked;
   return result;
 }

@@ -131,7 +131,7 @@ Result<std::vector<Found>> Search::linked(std::span<const Disjunction> links, co
       all.push_back(std::move(state));
     }
   }
-  return minimal_of(std::move(all));
+  return minimal_of(std::move(all), from);
 }
 
 }  // namespace pastcone::debug

@@ -157,6 +157,7 @@ class Scan {
   Stand& stand(ThreadId thread);
   Moment moment(ThreadId thread, uint64_t detail) const;
   Now after_hit(Post& post, ThreadId thread, const Move& move);
+  causal::Node step_of(ThreadId thread) const;
   Place place(ThreadId thread) const;
   gdb::ReadMemory reader(ProcessId process) const;
 

@@ -10,15 +10,18 @@ namespace pastcone::debug {
 
 using replay::TraceStop;
 
-/// Of the points that it has passed, the last one that is a step.
-Scan::Place Scan::place(ThreadId thread) const {
-  Place where{now().events_done(thread), 0};
-  if (!world_.recording.manifest().parallel) return where;
-  uint64_t passed = record::load(now().slot(thread).points);
+/// The last step that the thread has come to.
+causal::Node Scan::step_of(ThreadId thread) const {
   uint32_t index = *world_.graph.find(thread);
-  auto plain = static_cast<uint32_t>(2 * where.events);
-  where.points = graph::point_at(world_.graph, graph::find_step(world_.graph, index, plain, passed));
-  return where;
+  auto plain = static_cast<uint32_t>(2 * now().events_done(thread));
+  if (!world_.recording.manifest().parallel) return graph::find_step(world_.graph, index, plain);
+  return graph::find_step(world_.graph, index, plain, record::load(now().slot(thread).points));
+}
+
+/// Of the points that it has passed, the last one, if it is a step.
+Scan::Place Scan::place(ThreadId thread) const {
+  bool parallel = world_.recording.manifest().parallel;
+  return {now().events_done(thread), parallel ? graph::point_at(world_.graph, step_of(thread)) : 0};
 }
 
 Scan::Stand& Scan::stand(ThreadId thread) {
@@ -27,12 +30,7 @@ Scan::Stand& Scan::stand(ThreadId thread) {
   return there;
 }
 
-Moment Scan::moment(ThreadId thread, uint64_t detail) const {
-  uint32_t index = *world_.graph.find(thread);
-  Place where = place(thread);
-  auto plain = static_cast<uint32_t>(2 * where.events);
-  return {graph::find_step(world_.graph, index, plain, where.points), detail};
-}
+Moment Scan::moment(ThreadId thread, uint64_t detail) const { return {step_of(thread), detail}; }
 
 /// Details are even, so that there is room for the instruction behind.
 Scan::Now Scan::after_hit(Post& post, ThreadId thread, const Move& move) {
@@ -250,8 +248,11 @@ bool Scan::evaluate(const Now& when) {
     ThreadId own = state->part->thread;
     if (!own.valid() || own == when.thread) {
       state->log.note(world_.graph, when.moment, all, when.route);
-    } else if (!post.open) {
-      state->log.note(world_.graph, moment(own, 0), all, nullptr);  // as the thread finds it
+    } else if (bool unborn = now().events_done(own) == 0; !post.open || unborn) {
+      // As the thread finds it, when it begins if it has not yet.
+      Moment finds = moment(own, 0);
+      if (unborn) finds.step = graph::find_step(world_.graph, finds.step.thread, graph::leaving(1));
+      state->log.note(world_.graph, finds, all, nullptr);
     }
   }
   bool was_stepping = post.stepping;

@@ -67,13 +67,13 @@ Result<std::optional<Found>> Search::first(const Conjunction& conjunction, const
   return advance(from.cut, standing(conjunction, from));
 }
 
-std::vector<Found> Search::minimal_of(std::vector<Found> states) const {
+std::vector<Found> Search::minimal_of(std::vector<Found> states, const Found& from) const {
   std::vector<Found> minimal;
   for (size_t i = 0; i < states.size(); ++i) {
     bool least = true;
     for (size_t k = 0; k < states.size() && least; ++k) {
-      if (k == i || !not_beyond(graph_, states[k], states[i])) continue;
-      bool same = not_beyond(graph_, states[i], states[k]);
+      if (k == i || !not_beyond(graph_, states[k], states[i], from)) continue;
+      bool same = not_beyond(graph_, states[i], states[k], from);
       least = same && i < k;
     }
     if (least) minimal.push_back(states[i]);
@@ -104,7 +104,7 @@ Result<std::vector<Found>> Search::again(const Conjunction& conjunction, const F
     state->alternative = held.alternative;
     found.push_back(std::move(*state));
   }
-  return minimal_of(std::move(found));
+  return minimal_of(std::move(found), held);
 }
 
 }  // namespace pastcone::debug

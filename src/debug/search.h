@@ -82,7 +82,7 @@ class Search {
                      const Found& from, std::vector<Found>& found);
   bool limit(const std::vector<Known>& known, std::span<const size_t> chosen, const Found& state,
              causal::Cut& cut, std::vector<Standing>& parts) const;
-  std::vector<Found> minimal_of(std::vector<Found> states) const;
+  std::vector<Found> minimal_of(std::vector<Found> states, const Found& from) const;
   bool not_later(const Conjunction& conjunction, const Found& a, const Found& b) const;
   void add_unless_later(const Conjunction& conjunction, Found state, std::vector<Found>& into) const;
 

@@ -40,10 +40,14 @@ uint64_t Found::detail_of(uint32_t thread) const {
 
 Found beginning(const Graph& graph) { return {Cut(graph.thread_count(), 0), {}, 0}; }
 
-bool not_beyond(const Graph& graph, const Found& a, const Found& b) {
+bool not_beyond(const Graph& graph, const Found& a, const Found& b, const Found& from) {
+  auto detail = [&](const Found& state, uint32_t thread) {
+    bool stayed = state.cut[thread] == from.cut[thread];
+    return std::max(state.detail_of(thread), stayed ? from.detail_of(thread) : 0);
+  };
   for (uint32_t thread = 0; thread < graph.real_threads; ++thread) {
     if (a.cut[thread] > b.cut[thread]) return false;
-    if (a.cut[thread] == b.cut[thread] && a.detail_of(thread) > b.detail_of(thread)) return false;
+    if (a.cut[thread] == b.cut[thread] && detail(a, thread) > detail(b, thread)) return false;
   }
   return true;
 }

@@ -47,8 +47,9 @@ struct Found {
 /// Nothing has happened yet.
 Found beginning(const causal::Graph& graph);
 
-/// Whether no thread has come further in a than in b.
-bool not_beyond(const causal::Graph& graph, const Found& a, const Found& b);
+/// Whether no thread has come further in a than in b. Both were searched for from the same place, and who has not gone
+/// on from there stands there still.
+bool not_beyond(const causal::Graph& graph, const Found& a, const Found& b, const Found& from);
 
 /// Into `cut`, which is as long.
 void join(causal::Cut& cut, const causal::Cut& other);

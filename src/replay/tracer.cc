@@ -230,17 +230,24 @@ bool Tracer::tell_if_wanted(Thread& thread, TraceStop hit) {
   return told;
 }
 
-void Tracer::go_on(pid_t id) {
+bool Tracer::holds(pid_t id) const {
+  auto found = threads_.find(id);
+  return found != threads_.end() && found->second->held;
+}
+
+void Tracer::go_on(pid_t id, const std::set<pid_t>& staying) {
   Entry entry(*this);
   ProcessRef process = find(id);
   if (!process || !process->stands) return;
+  for (auto& [thread_id, thread] : process->threads) thread->held = staying.contains(thread_id);
   process->memory->look_for_strangers(id);
   process->memory->renew();
   auto threads = process->threads;
   for (auto& [thread_id, thread] : threads) {
-    if (thread->pending && tell_if_wanted(*thread, *std::exchange(thread->pending, std::nullopt))) return;
+    if (thread->pending && !thread->held && tell_if_wanted(*thread, *std::exchange(thread->pending, std::nullopt))) return;
   }
   for (auto& [thread_id, thread] : threads) {
+    if (thread->held) continue;
     auto seen = std::exchange(thread->seen, std::nullopt);
     if (!seen || !thread->stands || !process->memory->has(*seen)) continue;
     auto now = registers(thread_id);
@@ -259,6 +266,7 @@ void Tracer::step(pid_t id) {
   ThreadRef thread = find_standing(id);
   ProcessRef process = thread ? thread->process.lock() : nullptr;
   if (!process || !process->stands || process->leaving) return;
+  thread->held = false;
   if (thread->pending && tell_if_wanted(*thread, *std::exchange(thread->pending, std::nullopt))) return;
   thread->seen.reset();
   auto now = registers(id);

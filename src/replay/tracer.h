@@ -19,6 +19,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "pastcone/base/result.h"
@@ -82,7 +83,10 @@ class Tracer {
 
   /// All threads. Who has stopped at a breakpoint, or stood there when it was added, is taken over it first;
   /// nobody else misses it meanwhile. Points that others hit while all were being stopped come now.
-  void go_on(pid_t process);
+  /// Those of `staying` stay where they are.
+  void go_on(pid_t process, const std::set<pid_t>& staying = {});
+  /// Whether the thread stays where it is while others of its process go on.
+  bool holds(pid_t thread) const;
   /// One instruction, the other threads stay. A signal that comes instead leads into its handler.
   void step(pid_t thread);
   /// kAsked. Nothing if it stands.

@@ -32,6 +32,7 @@ struct Tracer::Thread {
   bool in_group_stop = false;
   bool watches_due = false;  ///< they have changed while it could not be reached
   bool stepping = false;     ///< by step()
+  bool held = false;         ///< stays while others of its process go on
   bool in_handler = false;   ///< the process's own, of an int3 where we have a breakpoint
   std::optional<uint64_t> told_at;
   bool passing = false;                  ///< over a breakpoint, inside a call

@@ -170,7 +170,7 @@ void Tracer::halt(Process& process) {
 }
 
 void Tracer::resume(Thread& thread) {
-  if (!thread.stands) return;
+  if (!thread.stands || thread.held) return;
   thread.stands = false;
   if (thread.in_group_stop) {
     ptrace(PTRACE_LISTEN, thread.id, nullptr, nullptr);

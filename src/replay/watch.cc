@@ -161,6 +161,7 @@ bool Watch::may_be_stuck() const {
 bool Watch::stands_traced(const ThreadSlot& thread) const {
   if (tracer_ == nullptr) return false;
   const stage::ProcessSlot& process = stage_.process(thread.process);
+  if (tracer_->holds(static_cast<pid_t>(load(thread.tid)))) return true;
   return tracer_->stands(static_cast<pid_t>(load(stage_.thread(process.first_thread).tid)));
 }
 

@@ -43,15 +43,17 @@ def _runs(context, count):
 
 def test_debug_predicates(context):
     """stop if: the least state in which a predicate over several processes holds, or that there is none."""
+    compared = 0
     for run, chosen in _runs(context, context.rounds(3, 60)):
         for _ in range(4):
             conditions, text = _predicate(chosen, run)
-            cut = run.run.least(conditions)
+            cut, compared = run.run.least(conditions), compared + 1
             if cut:
                 _expect_there(context, run, text, [f"stop if {text}", "continue"], cut)
             else:
                 said = debug(context, run.recording, f"stop if {text}", "continue", label=text)
                 context.expect(b"never" in said.stdout + said.stderr, f"seed {run.seed}, {text}: does not say that it never holds", said)
+    context.expect(compared >= context.rounds(1, 200), f"only {compared} predicates were compared")
 
 
 def test_debug_demand_points(context):
