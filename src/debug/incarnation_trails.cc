@@ -110,6 +110,7 @@ Result<Arrival> Incarnation::walk_to_hit(ThreadId thread, const Move& move, cons
   ProcessId process = thread.process();
   bool watches = move.kind == Move::Kind::kWatch;
   uint64_t left = move.count;
+  there = false;
   UniqueFd counter;
   if (watches && move.count >= kManyHits) counter = replay::stop_at_write(tid(thread), move.address, move.size, left);
   bool counted = counter.get() >= 0;
@@ -120,8 +121,9 @@ Result<Arrival> Incarnation::walk_to_hit(ThreadId thread, const Move& move, cons
   }
   filter = [&](const TraceStop& stop, ThreadId by, bool inside) {
     bool counts = by == thread && !inside && stop.address == move.address;
-    there = counts && --left == 0;
-    return there || (stops && stops(stop, by, inside));
+    bool last = counts && --left == 0;
+    there = there || last;
+    return last || (stops && stops(stop, by, inside));
   };
   Arrival arrival = run({}, others_than(process));
   filter = {};

@@ -108,3 +108,12 @@ def test_debug_places_of_threads(context):
         said = debug(context, recording, f"stop if p1.1: a == {first} && p1.2: b == {second}", "continue", "print a", "print b", "where")
         text = said.stdout.decode()
         context.expect(values(text) == [first, second] and "p1.2:" in text, f"a == {first}, b == {second}: {values(text)}", said)
+
+
+def test_limit_debug_threads(context):
+    """In parallel mode a condition is about one thread, and says nothing of what others write."""
+    recording = _recorded(context, THREADS, "-pthread", options=["--threads=parallel"])
+    said = debug(context, recording, "stop if p1: b == 19", "continue")
+    context.expect(b"never holds" in said.stdout, "b == 19 was not written by p1.1", said)
+    said = debug(context, recording, "stop if p1.1: a == 19 && p1.2: b == 19", "continue", "print b")
+    context.expect(values(said.stdout.decode()) == [19], "b == 19 was written by p1.2", said)
