@@ -155,6 +155,7 @@ Result<std::vector<HeldState>> DebugSession::find_held(int number, const debug::
   }
   if (states.empty() && stands_there) never = fmt::format("{} does not hold again", set.text);
   if (states.empty() && !stands_there) {
+    TRY_STATUS(probe.look_at_all());
     std::vector<std::string> counts;
     for (size_t part = 0; part < set.plan.parts.size(); ++part) {
       for (size_t term = 0; term < set.plan.parts[part].terms.size(); ++term) {

@@ -93,6 +93,13 @@ State Probe::state_of(const Found& found) const {
   return state;
 }
 
+Status Probe::look_at_all() {
+  if (!scan_) return {};
+  was_interrupted_ = TRY(scan_->run([] { return false; })) == Scan::Halt::kInterrupted;
+  if (was_interrupted_) return fail("interrupted");
+  return {};
+}
+
 size_t Probe::times(size_t part) const { return scan_ ? scan_->log(part).times() : 0; }
 size_t Probe::times(size_t part, size_t term) const { return scan_ ? scan_->times(part, term) : 0; }
 

@@ -38,6 +38,8 @@ class Probe : public Prober {
   bool interrupted() const { return was_interrupted_; }
 
   State state_of(const Found& found) const;
+  /// Goes on to the end of the run, so that the following are about all of it.
+  Status look_at_all();
   /// How often it became true, as far as the replay has come: all of the part, or one simple predicate of it.
   size_t times(size_t part) const;
   size_t times(size_t part, size_t term) const;

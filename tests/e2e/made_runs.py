@@ -103,9 +103,7 @@ class MadeRun:
         for name in self.run.names:
             values = [int(match.group(1)) for match in map(VALUE.match, looks[name].splitlines()) if match]
             gone = self.names[name] not in there or GONE.search(there[self.names[name]])
-            found[name] = dict(zip(VARIABLES, values)) if values else None if gone else "there"
-            if gone and all(self.run.gone(name, cut[name]) for cut in cuts):
-                found[name] = None
+            found[name] = None if gone else dict(zip(VARIABLES, values))
         expected = [{name: self.run.shown(name, cut[name]) for name in self.run.names} for cut in cuts]
         wrong = [f"{self.names[name]} shows {found[name]} instead of {expected[0][name]}" for name in self.run.names
                  if found[name] != expected[0][name]]
