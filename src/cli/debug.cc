@@ -40,8 +40,9 @@ Result<int> debug_recording(const Options& options) {
   shell::Commands commands;
   session->bind(commands);
   shell::Session loop(commands, interrupt);
+  commands.set_after([&] { return session->do_actions(loop); });
   shell::ReaderOptions how;
-  how.prompt = [&] { return session->prompt(); };
+  how.prompt = [&] { return loop.in_block() ? ">" : session->prompt(); };
   how.completer = [&](std::string_view line) { return commands.complete(line); };
   how.history = shell::default_history();
   std::unique_ptr<shell::LineReader> reader = shell::open_line_reader(how, interrupt);

@@ -1,4 +1,5 @@
 // run to: demand points of `pastcone debug`.
+#include <algorithm>
 #include <set>
 
 #include "pastcone/cli/debug_session.h"
@@ -75,7 +76,13 @@ Status DebugSession::run_to(std::string_view text) {
   ThreadId thread = world_.graph.thread_id(goal.targets.front().thread);
   demanded_ = Demanded{goal.cut, goal.targets, {}};
   if (auto* access = std::get_if<debug::ObjectAccess>(&point)) demanded_->access = *access;
+  // Who comes to a bad end on the way is no reason to stop before what was asked for.
+  std::vector<std::string> before = ends_->within(engine_->here().cut);
+  ends_->ignored = true;
   auto rest = engine_->run_to(goal);
+  ends_->ignored = false;
+  for (const std::string& end : ends_->within(engine_->here().cut))
+    if (std::ranges::find(before, end) == before.end()) fmt::print("{}\n", end);
   if (rest && rest->stops.empty()) focus_ = thread;
   return report(rest, thread);
 }

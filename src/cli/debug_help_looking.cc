@@ -109,6 +109,16 @@ std::vector<CommandText> looking_texts() {
        .usage = "info registers [NAME…]",
        .example = "(p2:1041) info registers rip",
        .gdb = true},
+      {.name = "python",
+       .aliases = "py",
+       .group = kGroup,
+       .summary = "Run Python in gdb.",
+       .usage = "python [STATEMENT]",
+       .example = "(p2:1041) python print(gdb.selected_frame().name())",
+       .text = "Without a STATEMENT lines follow, up to `end`. It runs in the gdb of the process in focus, and, as "
+               "`set` does for\n"
+               "gdb's settings, again in that of every other process that is looked at.",
+       .gdb = true},
       {.name = "set var",
        .aliases = "variable",
        .group = kGroup,

@@ -30,6 +30,7 @@ std::vector<CommandText> running_texts() {
                "The state\n"
                "is the same at every run. With breakpoints set the run may stop earlier, at a state that is "
                "always the same, too.\n"
+               "A process that comes to a bad end on the way is named, and does not stop it, as `continue` would.\n"
                "If somebody has gone too far already, the run begins anew by itself."},
       {.name = "continue",
        .aliases = "c fg",

@@ -84,6 +84,21 @@ std::vector<CommandText> stopping_texts() {
        .usage = "ignore NUMBER COUNT",
        .example = "(p2:1041) ignore 1 2\n"
                   "Will ignore next 2 crossings of breakpoint 1."},
+      {.name = "commands",
+       .group = kGroup,
+       .summary = "Do commands each time a breakpoint has stopped.",
+       .usage = "commands [NUMBER…]",
+       .example = "(p2:1041) commands 1\n"
+                  ">silent\n"
+                  ">print fd\n"
+                  ">continue\n"
+                  ">end",
+       .text = "They follow, one in a line, up to `end`; without a NUMBER they are for the breakpoint set last. All "
+               "commands may\n"
+               "be among them; after one that lets the process run no more are done. If the first is `silent`, the "
+               "stop itself\n"
+               "is not shown.",
+       .gdb = true},
       {.name = "delete",
        .aliases = "d del",
        .group = kGroup,

@@ -1,6 +1,9 @@
 // Commands of `pastcone debug` that move processes.
+#include <unistd.h>
+
 #include <algorithm>
 
+#include "pastcone/causal/cone.h"
 #include "pastcone/cli/debug_session.h"
 #include "pastcone/cli/graph_text.h"
 #include "pastcone/debug/source_frame.h"
@@ -26,7 +29,9 @@ void DebugSession::bind_running(shell::Commands& commands) {
   commands.bind("run to", [this](std::string_view text) { return run_to(text); });
   commands.bind("continue", [this](std::string_view text) { return advance(text); });
   commands.bind("continue all", [this](std::string_view) { return advance_all(); });
-  for (const char* name : {"step", "next", "finish", "until", "advance", "stepi", "nexti"}) {
+  for (const char* name : {"step", "next", "until"})
+    commands.bind(name, [this, name](std::string_view arguments) { return resume_by_lines(name, arguments); });
+  for (const char* name : {"finish", "advance", "stepi", "nexti"}) {
     commands.bind(name, [this, name](std::string_view arguments) {
       std::string command = name;
       if (!arguments.empty()) command.append(" ").append(arguments);
@@ -63,7 +68,64 @@ Status DebugSession::advance(std::string_view count) {
 
 Status DebugSession::advance_all() { return report(engine_->everybody(), focus_); }
 
+/// A thread that stands at an event is in a function of libc, and is shown where that was called: to the user, that is
+/// the line which `next` is to finish.
+Result<DebugSession::Left> DebugSession::leave_call() {
+  auto real = engine_->now().real_registers(focus_), seen = engine_->now().registers(focus_);
+  if (!real || !seen || real->rip == seen->rip) return Left::kNothing;
+  gdb::Gdb* gdb = TRY(seats_->look_at(focus_));
+  auto shown = TRY(debug::find_source_frame(*gdb));
+  if (!shown || shown->level == 0) return Left::kNothing;
+  TRY(gdb->run("-stack-select-frame 0"));
+  TRY(seats_->console(focus_, "advance *" + shown->address));  // `finish` would number a value
+  debug::Inferior* inferior = seats_->inferior(focus_.process());
+  if (inferior == nullptr || !inferior->rest()) return Left::kNothing;
+  Result<Rest> rest = *inferior->rest();
+  if (!is_gdbs_own(*inferior)) {
+    TRY_STATUS(report(rest, focus_));
+    return Left::kStopped;
+  }
+  gdb = TRY(seats_->look_at(focus_));
+  auto now = TRY(debug::find_source_frame(*gdb));
+  return now && now->level == 0 && now->line != shown->line ? Left::kLine : Left::kCall;
+}
+
+/// One that sleeps until the child of its vfork lets it go cannot be looked at, nor stepped. True: it can, now.
+Result<bool> DebugSession::leave_vfork() {
+  TRY_STATUS(engine_->now().freeze(focus_.process()));
+  if (!engine_->now().in_vfork(focus_)) return true;
+  debug::State here = engine_->here();
+  uint32_t index = focus_index(), now = here.cut[index];
+  causal::Cut target = causal::past_cone(world_.graph, {index, now + 1}, causal::Order::kEnforced);
+  target.resize(world_.graph.real_threads);
+  for (uint32_t i = 0; i < target.size(); ++i) target[i] = std::max(target[i], here.cut[i]);
+  target[index] = now;
+  Result<Rest> rest = engine_->run_to(target);
+  if (rest && rest->halt == Halt::kStanding && rest->stops.empty()) {
+    while (engine_->now().in_vfork(focus_) && !engine_->interrupted()) usleep(500);  // the kernel is waking it
+    return true;
+  }
+  TRY_STATUS(report(rest, focus_));
+  return false;
+}
+
+Status DebugSession::resume_by_lines(const std::string& name, std::string_view arguments) {
+  std::string command = name;
+  if (!arguments.empty()) command.append(" ").append(arguments);
+  if (name == "until" && !arguments.empty()) return resume_in_gdb(command);
+  ThreadId moved = focus_;
+  if (!TRY(leave_vfork())) return {};
+  Left left = TRY(leave_call());
+  if (left == Left::kStopped) return {};
+  if (left != Left::kLine) return resume_in_gdb(command);
+  int64_t count = std::atoll(std::string(arguments).c_str());  // what is no number, gdb has to say
+  if (!arguments.empty() && count != 1) return resume_in_gdb(fmt::format("{} {} - 1", name, arguments));
+  visit();
+  return show_place(moved, "");
+}
+
 Status DebugSession::resume_in_gdb(const std::string& command) {
+  if (!TRY(leave_vfork())) return {};
   gdb::Answer answer = TRY(seats_->console(focus_, command));
   debug::Inferior* inferior = seats_->inferior(focus_.process());
   if (inferior == nullptr || !inferior->rest()) {
@@ -91,6 +153,10 @@ bool DebugSession::is_gdbs_own(const debug::Inferior& inferior) const {
 }
 
 Status DebugSession::show_place(ThreadId thread, const std::string& before) {
+  if (engine_->now().in_vfork(thread)) {
+    fmt::print("{}{} is in vfork, until its child executes a program or ends\n", before, thread);
+    return {};
+  }
   if (engine_->now().tid(thread) == 0) {
     bool begun = engine_->now().steps_done(thread) > 0;
     fmt::print("{}{}\n", before,
@@ -112,12 +178,27 @@ Status DebugSession::show_displays(ThreadId thread) {
   return {};
 }
 
+/// True: nothing is to be shown of it.
+bool DebugSession::take_actions(const std::vector<int>& numbers) {
+  for (int number : numbers) {
+    auto point = breakpoints_->find(number);
+    if (!point) continue;
+    shell::Lines actions = (*point)->actions;
+    bool silent = !actions.empty() && actions[0] == "silent";
+    if (silent) actions.erase(actions.begin());
+    actions_.insert(actions_.end(), actions.begin(), actions.end());
+    if (silent) return true;
+  }
+  return false;
+}
+
 Status DebugSession::show_stop(const Rest::Stopped& one) {
   if (one.thread != focus_) fmt::print("[Switching to {}]\n", one.thread);
   focus_ = one.thread;
   if (!one.stop) {
     if (auto end = ends_->text_at(one.thread)) return show_place(one.thread, *end + "\n");
     std::vector<int> numbers = breakpoints_->messages_at(one.thread);
+    if (take_actions(numbers)) return {};
     if (!numbers.empty()) fmt::print("Breakpoint {}, ", numbers[0]);
     return show_place(one.thread, event_text(one.thread) + ": ");
   }
@@ -125,12 +206,14 @@ Status DebugSession::show_stop(const Rest::Stopped& one) {
   std::vector<int> numbers = breakpoints_->hit_by(one.thread);
   bool hit = one.stop->kind == TraceStop::Kind::kBreak && !numbers.empty();
   std::string before;
+  bool silent = hit && take_actions(numbers);
   if (hit) {
     auto breakpoint = breakpoints_->find(numbers[0]);
     bool temporary = breakpoint && (*breakpoint)->temporary;
     before = fmt::format("{} {}, ", temporary ? "Temporary breakpoint" : "Breakpoint", numbers[0]);
     breakpoints_->remove_temporary(numbers);
   }
+  if (silent) return {};
   return show_place(one.thread, before);
 }
 

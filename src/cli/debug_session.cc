@@ -63,6 +63,7 @@ void DebugSession::bind(shell::Commands& commands) {
   bind_state(commands);
   bind_causal(commands);
   bind_predicates(commands);
+  bind_blocks(commands);
   commands.set_fallback([this](std::string_view line) -> Result<bool> {
     TRY_STATUS(hand_to_gdb(line));
     return true;
@@ -81,9 +82,9 @@ Result<std::string> DebugSession::ask_gdb(const std::string& command) {
   return answer.console;
 }
 
-Status DebugSession::hand_to_gdb(std::string_view line) {
+Status DebugSession::hand_to_gdb(std::string_view line, const shell::Lines& body) {
   debug::State before = engine_->here();
-  gdb::Answer answer = TRY(seats_->console(focus_, std::string(line)));
+  gdb::Answer answer = TRY(seats_->console(focus_, std::string(line), body));
   debug::Inferior* inferior = seats_->inferior(focus_.process());
   if (inferior != nullptr && inferior->call_failed()) {
     inferior->forget_changes();
@@ -93,9 +94,15 @@ Status DebugSession::hand_to_gdb(std::string_view line) {
     return fail("a function that was called makes a system call, or does not come back: that is not in the recording; "
                 "{} is where it was", focus_.process());
   }
-  if (!answer.good) return fail("{}", answer.error);
   fmt::print("{}", answer.console);
   show_remark();
+  if (!answer.good) {
+    // Python's own words come before gdb's that it has failed.
+    if (answer.log.starts_with("Python Exception")) fmt::print(stderr, "{}\n", shell::trim(answer.log));
+    if (engine_->now().pid(focus_.process()) == 0) return fail("{} does not run now: {}", focus_.process(), answer.error);
+    return fail("{}", answer.error);
+  }
+  if (debug::is_for_all(line)) seats_->share(focus_.process(), {std::string(line), body});
   if (inferior != nullptr && inferior->rest() && !is_gdbs_own(*inferior))
     return report(*inferior->rest(), focus_);
   if (inferior != nullptr && inferior->changed() && !warned_) {

@@ -24,6 +24,7 @@
 #include "pastcone/replay/object_index.h"
 #include "pastcone/shell/commands.h"
 #include "pastcone/shell/interrupt.h"
+#include "pastcone/shell/session.h"
 
 namespace pastcone::cli {
 
@@ -37,6 +38,9 @@ class DebugSession {
 
   void bind(shell::Commands& commands);
 
+  /// What `commands` of breakpoints say, after one that has stopped there.
+  Status do_actions(shell::Session& session);
+
  private:
   DebugSession(debug::World world, shell::Interrupt& interrupt) : world_(std::move(world)), interrupt_(interrupt) {}
   void bind_running(shell::Commands& commands);
@@ -45,13 +49,18 @@ class DebugSession {
   void bind_state(shell::Commands& commands);
   void bind_causal(shell::Commands& commands);
   void bind_predicates(shell::Commands& commands);
+  void bind_blocks(shell::Commands& commands);
+
+  // debug_blocks.cc
+  Status set_actions(std::string_view numbers, const shell::Lines& body);
+  Result<bool> holds(std::string_view condition);
 
   // debug_session.cc
   Status to_first_program();
   /// Ctrl-C has been heard: only another one interrupts what follows.
   void hear();
   void show_remark();
-  Status hand_to_gdb(std::string_view line);
+  Status hand_to_gdb(std::string_view line, const shell::Lines& body = {});
   Result<std::string> ask_gdb(const std::string& command);
   Status set_focus(ThreadId thread);
   /// Whoever is meant; empty: who is in focus.
@@ -84,10 +93,15 @@ class DebugSession {
   Status advance(std::string_view arguments);
   Status advance_all();
   Status resume_in_gdb(const std::string& command);
+  Status resume_by_lines(const std::string& name, std::string_view arguments);
+  enum class Left : uint8_t { kNothing, kCall, kLine, kStopped };  ///< kLine: and its line; kStopped: elsewhere
+  Result<Left> leave_call();
+  Result<bool> leave_vfork();
   Status restart();
   /// What a motion has led to, in words, and the focus goes to whoever was stopped.
   Status report(const Result<debug::Rest>& rest, ThreadId moved);
   Status show_stop(const debug::Rest::Stopped& stop);
+  bool take_actions(const std::vector<int>& numbers);
   Status show_place(ThreadId thread, const std::string& before);
   Status show_displays(ThreadId thread);
   /// A motion that gdb has asked for, and that has ended where gdb wanted it to.
@@ -148,6 +162,7 @@ class DebugSession {
   // debug_waits.cc
   Status where();
   std::string wait_text(const debug::State& here, ThreadId thread) const;
+  size_t not_begun_from(ProcessId process) const;
 
   debug::World world_;
   shell::Interrupt& interrupt_;
@@ -179,6 +194,7 @@ class DebugSession {
   std::vector<Visited> visited_;
   size_t here_ = 0;  ///< in visited_
   bool warned_ = false;
+  shell::Lines actions_;  ///< of the breakpoint that was stopped at, not done yet
   std::map<pid_t, int> gdb_numbers_;  ///< the last that each gdb has given
 };
 

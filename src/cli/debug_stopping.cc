@@ -167,6 +167,7 @@ Status DebugSession::list_breakpoints() {
     if (one.hits > 0)
       fmt::print("\tbreakpoint already hit {} time{}\n", one.hits, one.hits == 1 ? "" : "s");
     if (one.ignored > 0) fmt::print("\tignore next {} hits\n", one.ignored);
+    for (const std::string& line : one.actions) fmt::print("        {}\n", line);
   }
   return {};
 }

@@ -44,10 +44,32 @@ std::string needs_text(const causal::Graph& graph, const std::vector<Arrow>& nee
 
 }  // namespace
 
+/// How many processes in a row, from this one on, have not begun.
+size_t DebugSession::not_begun_from(ProcessId process) const {
+  const auto& all = world_.processes.processes();
+  size_t count = 0;
+  for (auto each = all.find(process); each != all.end(); ++each, ++count) {
+    ThreadId first(each->first, 1);
+    if (first == focus_ || engine_->now().tid(first) != 0 || engine_->now().steps_done(first) > 0) break;
+  }
+  return count;
+}
+
 Status DebugSession::where() {
+  constexpr size_t kMany = 4;
   Sleeps sleeps = debug::sleepers(*engine_);
   debug::State here = engine_->here();
+  size_t skipped = 0;
   for (const auto& [process, record] : world_.processes.processes()) {
+    if (skipped > 0) {
+      --skipped;
+      continue;
+    }
+    if (size_t count = not_begun_from(process); count >= kMany) {
+      fmt::print("  {} to {}: not begun\n", process, ProcessId(process.number() + static_cast<uint32_t>(count) - 1));
+      skipped = count - 1;
+      continue;
+    }
     for (const ThreadRecord& thread : record.threads) {
       const char* mark = thread.id == focus_ ? "*" : " ";
       if (engine_->now().tid(thread.id) == 0) {
@@ -59,7 +81,9 @@ Status DebugSession::where() {
       symbols::Location at = whereabouts_->locate(thread.id);
       auto asleep = sleeps.find(thread.id);
       fmt::print("{} {:<10} {}{}\n", mark, event_text(thread.id),
-                 at.known() ? symbols::place_text(at) : "in an unknown place",
+                 at.known()                                  ? symbols::place_text(at)
+                 : engine_->now().in_vfork(thread.id)        ? "in vfork, until its child executes a program or ends"
+                 : "in an unknown place",
                  asleep != sleeps.end() ? sleep_text(asleep->second) : wait_text(here, thread.id));
     }
   }

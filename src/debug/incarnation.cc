@@ -21,6 +21,7 @@ bool waits_in_event(WaitKind kind) {
     case WaitKind::kOrder:
     case WaitKind::kJoin:
     case WaitKind::kFutex:
+    case WaitKind::kVfork:  // it has been made
       return false;
     default:
       return true;
@@ -101,6 +102,12 @@ uint64_t Incarnation::steps_done(ThreadId thread) const {
 
 bool Incarnation::in_call(ThreadId thread) const {
   return static_cast<ThreadState>(load(slot(thread).state)) == ThreadState::kWaiting;
+}
+
+bool Incarnation::in_vfork(ThreadId thread) {
+  bool waits = in_call(thread) && static_cast<WaitKind>(slot(thread).wait_kind) == WaitKind::kVfork;
+  if (!waits || !freeze(thread.process())) return false;
+  return !real_registers(thread);  // who has been let go may be held on its way out
 }
 
 bool Incarnation::was_killed(ProcessId process) const {

@@ -55,6 +55,8 @@ class Incarnation {
   bool was_killed(ProcessId process) const;
   /// Between entering an event and leaving it, or parked.
   bool in_call(ThreadId thread) const;
+  /// It sleeps until the child of its vfork has executed a program or ended. Then nobody can look at it.
+  bool in_vfork(ThreadId thread);
 
   // --- going on ---
   /// Whether it lies ahead.

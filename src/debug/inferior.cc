@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <csignal>
 #include <filesystem>
+#include <utility>
 
 namespace pastcone::debug {
 namespace {
@@ -168,15 +169,25 @@ bool Inferior::is_own(const Result<Rest>& rest) const {
          });
 }
 
+/// Where gdb sees a thread that is in the runtime; 0: it is in its program.
+uint64_t Inferior::seen_outside(ThreadId thread) {
+  auto real = engine_.now().real_registers(thread), seen = engine_.now().registers(thread);
+  return real && seen && real->rip != seen->rip ? seen->rip : 0;
+}
+
 Result<Rest> Inferior::step(ThreadId thread, const gdb::Resume& how) {
+  uint64_t began = seen_outside(thread);
   for (;;) {
     Rest rest = TRY(engine_.step(thread));
     bool stepped = rest.halt == Halt::kStanding && rest.stops.size() == 1 &&
                    rest.stops[0].thread == thread && rest.stops[0].stop &&
                    rest.stops[0].stop->kind == TraceStop::Kind::kStep;
-    if (!stepped || how.kind != gdb::Resume::Kind::kRange) return rest;
+    if (!stepped) return rest;
     uint64_t rip = rest.stops[0].stop->address;
-    if (rip < how.begin || rip >= how.end || has_break(rip)) return rest;
+    // It has only come out to where gdb saw it already.
+    bool again = std::exchange(began, 0) == rip;
+    if (!again && how.kind != gdb::Resume::Kind::kRange) return rest;
+    if (!again && (rip < how.begin || rip >= how.end || has_break(rip))) return rest;
     if (engine_.interrupted()) {
       rest.halt = Halt::kInterrupted;
       return rest;

@@ -52,6 +52,7 @@ class Inferior : public gdb::Target {
  private:
   ThreadId id_of(pid_t thread) const { return ThreadId(process_, static_cast<uint32_t>(thread)); }
   Result<Rest> step(ThreadId thread, const gdb::Resume& how);
+  uint64_t seen_outside(ThreadId thread);
   void note_registers(ThreadId thread, const user_regs_struct& before, const user_regs_struct& after);
   bool calls();
   bool is_own(const Result<Rest>& rest) const;

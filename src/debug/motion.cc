@@ -24,7 +24,7 @@ std::optional<Gate> Motion::next_gate(ProcessId process) const {
     gates.push_back({program.event.thread(), 2 * program.event.index()});
   for (const Gate& gate : gates) {
     uint64_t done = run_.steps_done(gate.thread);
-    if (gate.step > done || (gate.step == done && !run_.opened.contains(gate))) return gate;
+    if (gate.step > done || (gate.step == done && is_at(gate) && !run_.opened.contains(gate))) return gate;
   }
   return {};
 }

@@ -61,6 +61,8 @@ class Motion {
 
  private:
   Status run(const causal::Cut& target);
+  /// The same where somebody may be stopped on the way: nobody goes past what he needs of one that was.
+  Status run_by_demand(const std::vector<causal::Node>& targets, const causal::Cut& cut);
   /// `have`, with the threads of the process as far as that lets them go.
   causal::Cut limits(ProcessId process, causal::Cut have) const;
   /// Up to where others have to come for it to go on from there. None: nobody has to.

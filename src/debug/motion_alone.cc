@@ -108,9 +108,12 @@ Result<Rest> Motion::advance(ProcessId process) {
     std::optional<Cut> needed = needed_by(process, target);
     if (!needed || contains(have, *needed)) return rest_;
     join(have, run_.present().cut);
+    std::vector<Node> asked;
+    for (uint32_t thread = 0; thread < needed->size(); ++thread)
+      if ((*needed)[thread] > have[thread]) asked.push_back({thread, (*needed)[thread]});
     join(have, *needed);
     if (!one_by_one) continue;
-    TRY_STATUS(run(have));
+    TRY_STATUS(run_by_demand(asked, have));
     if (rest_.halt != Halt::kStanding || !rest_.stops.empty()) return rest_;
   }
 }
@@ -129,10 +132,13 @@ Result<Rest> Motion::step(ThreadId thread) {
     }
     std::optional<Cut> needed = needed_by(process, target);
     if (!needed || contains(have, *needed)) return rest_;
+    std::vector<Node> asked;
+    for (uint32_t other = 0; other < needed->size(); ++other)
+      if ((*needed)[other] > have[other]) asked.push_back({other, (*needed)[other]});
     join(have, *needed);
     TRY_STATUS(run_.freeze(process));
     held_.insert(process);
-    TRY_STATUS(run(have));
+    TRY_STATUS(run_by_demand(asked, have));
     held_.erase(process);
     if (rest_.halt != Halt::kStanding || !rest_.stops.empty()) return rest_;
   }

@@ -71,10 +71,15 @@ Result<Rest> Motion::to(const Goal& goal) {
     beyond_[world_.graph.thread_id(first.thread)] = {
         .step = graph::plain_step(world_.graph, first), .point = goal.point};
   }
-  std::set<ProcessId> points = stoppable(goal.cut);
-  if (points.empty()) return to(goal.cut);
+  TRY_STATUS(run_by_demand(goal.targets, goal.cut));
+  return rest_;
+}
+
+Status Motion::run_by_demand(const std::vector<Node>& targets, const Cut& cut) {
+  std::set<ProcessId> points = stoppable(cut);
+  if (points.empty()) return run(cut);
   // What none of them has to do will be done.
-  causal::Demand demand(world_.graph, goal.targets, Order::kEnforced);
+  causal::Demand demand(world_.graph, targets, Order::kEnforced);
   Cut done;
   demand.rely_only_on([&](Node need) {
     Cut cone = causal::past_cone(world_.graph, need, Order::kEnforced);
@@ -87,10 +92,10 @@ Result<Rest> Motion::to(const Goal& goal) {
   for (bool tried = false;;) {
     done = run_.present().cut;
     bool further = demand.advance(done);
-    if (!further && tried) return rest_;
+    if (!further && tried) return {};
     tried = !further;
     TRY_STATUS(run(further ? demand.horizons() : demand.attempts()));
-    if (rest_.halt != Halt::kStanding) return rest_;
+    if (rest_.halt != Halt::kStanding) return {};
   }
 }
 

@@ -10,9 +10,8 @@
 #include <cstring>
 #include <filesystem>
 
+#include "pastcone/debug/hidden_runtime.h"
 #include "pastcone/debug/source_frame.h"
-#include "pastcone/patch/abi.h"
-#include "pastcone/record/shared_stage.h"
 
 namespace pastcone::debug {
 namespace {
@@ -30,22 +29,6 @@ Result<UniqueFd> listen_at(const Path& path) {
     return fail("cannot make a socket for gdb at {}: {}", path.native(), errno_message(errno));
   }
   return socket;
-}
-
-/// Where the runtime stands in for a function of libc and calls it, its frames lie between the program's. gdb finds
-/// its way through them, and does not show them.
-Status hide_runtime(gdb::Gdb& gdb) {
-  std::string runtime = TRY(record::find_runtime()).native();
-  TRY(gdb.console(fmt::format("add-symbol-file -readnever {}-frames", runtime)));
-  TRY(gdb.console("python", {
-                                "class _PastconeFrames:",
-                                "  name, priority, enabled = 'pastcone', 100, True",
-                                "  def filter(self, frames):",
-                                fmt::format("    return (f for f in frames if not {} <= f.inferior_frame().pc() < {})",
-                                            patch::kRuntimeBase, patch::kRuntimeEnd),
-                                "gdb.frame_filters['pastcone'] = _PastconeFrames()",
-                            }));
-  return {};
 }
 
 /// What gdb is told once and does from then on. Where it says something about the process it is not: that is not
@@ -112,6 +95,7 @@ Result<Seats::Seat*> Seats::sit(ProcessId process) {
   seat->gdb = TRY(gdb::Gdb::start());
   TRY_STATUS(hide_runtime(*seat->gdb));
   seat->gdb->set_interrupts(engine_.options().interrupts);
+  for (const Setting& setting : shared_) TRY(seat->gdb->console(setting.command, setting.body));
   return (seats_[process] = std::move(seat)).get();
 }
 
@@ -175,6 +159,16 @@ Status Seats::connect(Seat& seat) {
   return {};
 }
 
+Result<gdb::Gdb*> Seats::look_at_file(ProcessId process) {
+  Seat* seat = TRY(sit(process));
+  const ProcessRecord* record = engine_.world().processes.find(process);
+  bool named = record != nullptr && !record->programs.empty();
+  if (seat->program.empty() && named) TRY(seat->gdb->console(fmt::format("file {}", record->programs.back().path)));
+  if (seat->connected) TRY(seat->gdb->console("disconnect"));  // it would show what it has seen last
+  seat->connected = false;
+  return seat->gdb.get();
+}
+
 /// gdb numbers threads in the order in which it has seen them.
 Status Seats::select(Seat& seat, uint32_t thread) {
   gdb::Answer answer = TRY(seat.gdb->run("-thread-info"));
@@ -199,6 +193,8 @@ Result<uint32_t> Seats::thread_numbered(ThreadId looked_at, int64_t number) {
 
 Result<gdb::Gdb*> Seats::look_at(ThreadId thread) {
   TRY_STATUS(engine_.now().freeze(thread.process()));
+  if (engine_.now().in_vfork(thread))
+    return fail("{} waits for the child of its vfork; it can be looked at when that has executed a program", thread);
   Result<Seat*> seat = look_once(thread);
   auto found = seats_.find(thread.process());
   bool died = !seat && found != seats_.end() && !found->second->gdb->alive();
@@ -235,17 +231,37 @@ void Seats::set_again(Seat& seat) {
   for (const std::string& command : known->second) (void)seat.gdb->console(command);
 }
 
+void Seats::share(ProcessId told, Setting setting) {
+  for (auto& [process, seat] : seats_)
+    if (process != told && seat->gdb->alive()) (void)seat->gdb->console(setting.command, setting.body);
+  shared_.push_back(std::move(setting));
+}
+
+bool is_for_all(std::string_view command) {
+  std::string_view word = command.substr(0, command.find_first_of(" \t"));
+  if (word != "set") {
+    constexpr std::string_view kOthers[] = {"python", "py", "skip", "directory", "alias", "macro", "unset"};
+    return std::ranges::find(kOthers, word) != std::end(kOthers);
+  }
+  std::string_view rest = command.substr(word.size());
+  rest.remove_prefix(std::min(rest.find_first_not_of(" \t"), rest.size()));
+  // `set x = 1`, `set var x = 1`, `set $n = 1` are about the process.
+  return !rest.starts_with("var") && rest.find('=') == std::string_view::npos;
+}
+
 Result<gdb::Answer> Seats::tell(ProcessId process, const std::string& command) {
   auto found = seats_.find(process);
   if (found == seats_.end() || !found->second->gdb->alive()) return gdb::Answer();
   return found->second->gdb->console(command);
 }
 
-Result<gdb::Answer> Seats::console(ThreadId thread, const std::string& command) {
-  gdb::Gdb* gdb = TRY(look_at(thread));
+Result<gdb::Answer> Seats::console(ThreadId thread, const std::string& command,
+                                   const std::vector<std::string>& body) {
+  // Of a process that is not there gdb still knows what its file says.
+  gdb::Gdb* gdb = engine_.now().pid(thread.process()) == 0 ? TRY(look_at_file(thread.process())) : TRY(look_at(thread));
   Seat& seat = *seats_[thread.process()];
   seat.inferior.begin_command();
-  Result<gdb::Answer> answer = gdb->console(command);
+  Result<gdb::Answer> answer = gdb->console(command, body);
   if (answer) {
     if (seat.inferior.rest()) seat.seen = engine_.motions();  // it has moved it itself
     if (answer->good) note_setting(thread.process(), command);

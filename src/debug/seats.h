@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <string_view>
 #include <vector>
 
 #include "pastcone/base/files.h"
@@ -24,7 +25,14 @@ class Seats {
   Result<gdb::Gdb*> look_at(ThreadId thread);
   /// As typed at gdb's prompt. If gdb dies of it another one is started, and that is the error; if the process was
   /// moved before, what that led to is in its inferior, and take_remark() says the rest.
-  Result<gdb::Answer> console(ThreadId thread, const std::string& command);
+  Result<gdb::Answer> console(ThreadId thread, const std::string& command, const std::vector<std::string>& body = {});
+
+  /// What one gdb has been told, and the others, later ones too, are to be told as well.
+  struct Setting {
+    std::string command;
+    std::vector<std::string> body;
+  };
+  void share(ProcessId told, Setting setting);
 
   /// Without looking at the process, which may be gone. Nothing if there is no gdb for it.
   Result<gdb::Answer> tell(ProcessId process, const std::string& command);
@@ -46,6 +54,7 @@ class Seats {
   Result<Seat*> look_once(ThreadId thread);
   void note_setting(ProcessId process, const std::string& command);
   void set_again(Seat& seat);
+  Result<gdb::Gdb*> look_at_file(ProcessId process);
   Status connect(Seat& seat);
   Status open_door(Seat& seat);
   static void close_door(Seat& seat);
@@ -56,6 +65,10 @@ class Seats {
   std::map<ProcessId, std::unique_ptr<Seat>> seats_;
   std::map<ProcessId, std::vector<std::string>> settings_;  ///< what was told to each gdb that it has to remember
   std::string remark_;
+  std::vector<Setting> shared_;  ///< with all
 };
+
+/// Whether a command is about gdb, not about the process: `set print pretty on`, python.
+bool is_for_all(std::string_view command);
 
 }  // namespace pastcone::debug

@@ -48,8 +48,7 @@ bool at_its_end(const ThreadSlot& slot) {
 /// Of one that waits. Who waits for the child of its vfork has made it.
 uint64_t steps_done(const ThreadSlot& slot) {
   if (at_its_end(slot)) return UINT64_MAX;
-  if (in_vfork(slot)) return 2 * load(slot.event);
-  return at_horizon(slot) ? slot.wait_position : 2 * (std::max<uint64_t>(load(slot.event), 1) - 1);
+  return at_horizon(slot) && !in_vfork(slot) ? slot.wait_position : 2 * (std::max<uint64_t>(load(slot.event), 1) - 1);
 }
 
 EventId event_of(const ThreadSlot& slot) {
@@ -177,7 +176,9 @@ bool Watch::everybody_sleeps(const Session& session) {
       // Its creator has announced it. One that forks may stop before there is a process; if there is one, it
       // is found below.
       if (thread.thread == 1) continue;
-      return false;
+      if (!stands_traced(thread)) return false;
+      somebody_waits = true;  // it was held before it could say so
+      continue;
     }
     known.insert(tid);
     std::optional<char> doing = Session::thread_state(tid);

@@ -265,7 +265,9 @@ void set_name(const char* path) {
   if (!g.replay) apply_address_limit(p);
   arm_dispatch();
   sync_kernel_mask(t);
+  t.frame = &frame;
   park_on_leaving(t);
+  t.frame = nullptr;
   runtime_leave(&frame);
 }
 

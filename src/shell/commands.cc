@@ -155,6 +155,25 @@ Status Commands::run(std::string_view line) const {
   return fail("\"{}\" is not possible here.", node.name);
 }
 
+Status Commands::run_block(std::string_view name, std::string_view arguments,
+                           const std::vector<std::string>& body) const {
+  auto found = blocks_.find(name);
+  if (found == blocks_.end()) found = blocks_.find(name == "py" ? "python" : name);
+  if (found == blocks_.end()) return fail("\"{}\" is not possible here.", name);
+  return found->second(arguments, body);
+}
+
+Result<bool> Commands::holds(std::string_view condition) const {
+  if (!evaluator_) return fail("conditions are not possible here.");
+  return evaluator_(condition);
+}
+
+void Commands::describe(std::string_view name, std::string_view summary, std::string_view text) {
+  Node& described = node(name);
+  described.text.summary = summary;
+  described.text.text = text;
+}
+
 Status Commands::run_prefix(const Node& node, std::string_view rest) const {
   std::string_view typed = trim(rest);
   if (node.text.gdb && !typed.empty()) return hand_on(node.name + std::string(rest));

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -46,6 +47,10 @@ using Handler = std::function<Status(std::string_view arguments)>;
 using Fallback = std::function<Result<bool>(std::string_view line)>;
 /// Gets the line up to the cursor; gives whole lines that begin like it, as gdb's `complete` does.
 using FallbackCompleter = std::function<std::vector<std::string>(std::string_view line)>;
+/// Gets what follows the name, and the lines of its body.
+using BlockHandler = std::function<Status(std::string_view arguments, const std::vector<std::string>& body)>;
+/// Whether a condition of `if` or `while` holds.
+using Evaluator = std::function<Result<bool>(std::string_view condition)>;
 
 class Commands {
  public:
@@ -58,8 +63,19 @@ class Commands {
   void set_fallback(Fallback fallback) { fallback_ = std::move(fallback); }
   void set_fallback_completer(FallbackCompleter complete) { fallback_completer_ = std::move(complete); }
 
+  /// What has a body, up to `end`: python, commands.
+  void bind_block(std::string_view name, BlockHandler run) { blocks_[std::string(name)] = std::move(run); }
+  void set_evaluator(Evaluator holds) { evaluator_ = std::move(holds); }
+  /// Done after each line that was typed, or stands in a file.
+  void set_after(std::function<Status()> after) { after_ = std::move(after); }
+  /// Another text for a command; it must last.
+  void describe(std::string_view name, std::string_view summary, std::string_view text);
+
   /// Runs a line. Empty ones and comments do nothing.
   Status run(std::string_view line) const;
+  Status run_block(std::string_view name, std::string_view arguments, const std::vector<std::string>& body) const;
+  Result<bool> holds(std::string_view condition) const;
+  Status after() const { return after_ ? after_() : Status(); }
   /// The line that an empty one stands for after `line`; empty if for none.
   std::string repeated(std::string_view line) const;
   /// For Tab: names, then the command's own completer, then gdb's.
@@ -97,6 +113,9 @@ class Commands {
   std::vector<const Node*> order_;
   Fallback fallback_;
   FallbackCompleter fallback_completer_;
+  std::map<std::string, BlockHandler, std::less<>> blocks_;
+  Evaluator evaluator_;
+  std::function<Status()> after_;
 };
 
 std::string_view trim(std::string_view text);

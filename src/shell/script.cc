@@ -59,8 +59,8 @@ std::vector<ScriptLine> script_lines(std::string_view contents) {
   std::vector<ScriptLine> lines;
   for (size_t number = 1; !contents.empty(); ++number) {
     size_t end = std::min(contents.find('\n'), contents.size());
-    std::string_view text = trim(contents.substr(0, end));
-    if (!text.empty() && text.front() != '#') lines.push_back({number, text});
+    std::string_view text = contents.substr(0, end);
+    lines.push_back({number, text.substr(0, text.find_last_not_of(" \t\r") + 1)});
     contents.remove_prefix(std::min(end + 1, contents.size()));
   }
   return lines;

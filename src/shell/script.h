@@ -36,7 +36,7 @@ struct ScriptLine {
   std::string_view text;
 };
 
-/// The commands of a file: no empty lines, no comments.
+/// The lines of a file, without blanks behind them. Those before commands are no matter, but for python.
 std::vector<ScriptLine> script_lines(std::string_view contents);
 
 }  // namespace pastcone::shell

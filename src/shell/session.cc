@@ -36,11 +36,65 @@ const CommandText kQuit = {
         "or 1 if a command failed and commands did not come from a terminal.",
 };
 
+const CommandText kDefine = {
+    .name = "define",
+    .group = "The session",
+    .summary = "Make a command of your own.",
+    .usage = "define NAME",
+    .example = "(p2:1041) define both\n"
+               ">print $arg0\n"
+               ">where\n"
+               ">end\n"
+               "(p2:1041) both total",
+    .text = "Its commands follow, one in a line, up to `end`: any there are. $arg0, $arg1 and so on stand for its "
+            "arguments,\n"
+            "$argc for how many there are.",
+    .gdb = true,
+};
+
+const CommandText kDocument = {
+    .name = "document",
+    .group = "The session",
+    .summary = "Say what `help` shows of a command of your own.",
+    .usage = "document NAME",
+    .example = "(p2:1041) document both\n"
+               ">Print a value, and where all are.\n"
+               ">end",
+    .gdb = true,
+};
+
+const CommandText kIf = {
+    .name = "if",
+    .group = "The session",
+    .summary = "Do commands if something holds in the process in focus.",
+    .usage = "if EXPRESSION",
+    .example = "(p2:1041) if total > 10\n"
+               ">bt\n"
+               ">else\n"
+               ">continue\n"
+               ">end",
+    .gdb = true,
+};
+
+const CommandText kWhile = {
+    .name = "while",
+    .group = "The session",
+    .summary = "Do commands as long as something holds in the process in focus.",
+    .usage = "while EXPRESSION",
+    .example = "(p2:1041) while total < 10\n"
+               ">next\n"
+               ">end",
+    .text = "`loop_break` ends it, `loop_continue` begins it again.",
+    .gdb = true,
+};
+
 }  // namespace
 
-Session::Session(Commands& commands, Interrupt& interrupt) : commands_(commands), interrupt_(interrupt) {
+Session::Session(Commands& commands, Interrupt& interrupt)
+    : commands_(commands), interrupt_(interrupt), interpreter_(commands, interrupt) {
   commands_.add(
       kSource, [this](std::string_view file) { return source(file); }, file_completer());
+  for (const CommandText& text : {kDefine, kDocument, kIf, kWhile}) commands_.add(text);
   commands_.add(kQuit, [this](std::string_view arguments) { return quit_command(arguments); });
 }
 
@@ -70,8 +124,13 @@ Status Session::source(std::string_view file) {
   std::string contents = TRY(read_file(Path(file)));
   ++depth_;
   Status status;
-  for (const ScriptLine& line : script_lines(contents)) {
-    status = commands_.run(line.text);
+  std::vector<ScriptLine> lines = script_lines(contents);
+  for (size_t at = 0; at < lines.size(); ++at) {
+    ScriptLine line = lines[at];
+    if (line.text.empty()) continue;
+    status = execute(line.text, [&]() -> std::optional<std::string> {
+      return ++at < lines.size() ? std::optional(std::string(lines[at].text)) : std::nullopt;
+    });
     std::fflush(stdout);
     if (!status) status = fail("{}:{}: {}", file, line.number, status.error().message);
     if (status && interrupt_.pending()) status = fail("{}:{}: Quit", file, line.number);
@@ -89,11 +148,24 @@ void Session::report(const Status& status) {
   std::fflush(stderr);
 }
 
-void Session::execute(std::string_view line) { report(commands_.run(line)); }
+Status Session::execute(std::string_view line, const NextLine& more) {
+  TRY_STATUS(interpreter_.run(line, more));
+  return commands_.after();
+}
+
+/// For a body: none at the end, or if Ctrl-C is typed.
+NextLine Session::lines_of(LineReader& reader) {
+  return [this, &reader]() -> std::optional<std::string> {
+    in_block_ = true;
+    Line line = reader.read();
+    in_block_ = false;
+    return line.kind == Line::Kind::kText ? std::optional(std::move(line.text)) : std::nullopt;
+  };
+}
 
 void Session::run_steps(const Script& script) {
   for (const Script::Step& step : script.steps) {
-    report(step.kind == Script::Step::Kind::kFile ? source(step.text) : commands_.run(step.text));
+    report(step.kind == Script::Step::Kind::kFile ? source(step.text) : execute(step.text, {}));
     interrupted_ = interrupt_.pending();
     if (ended_ || interrupted_) return;
   }
@@ -107,7 +179,7 @@ void Session::run_lines(LineReader& reader) {
       bool again = reader.interactive() && trim(line.text).empty();
       if (again) line.text = repeated_;
       repeated_ = commands_.repeated(line.text);
-      execute(line.text);
+      report(execute(line.text, lines_of(reader)));
     }
     if (!reader.interactive()) interrupted_ = interrupt_.pending();
   }

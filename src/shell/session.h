@@ -14,6 +14,7 @@
 #include <string_view>
 
 #include "pastcone/shell/commands.h"
+#include "pastcone/shell/interpreter.h"
 #include "pastcone/shell/interrupt.h"
 #include "pastcone/shell/line_reader.h"
 #include "pastcone/shell/script.h"
@@ -32,19 +33,27 @@ class Session {
   /// The session ends when the present command is done. Without a status: as if there were no more commands.
   void quit(std::optional<int> status = std::nullopt);
 
+  /// Does the lines of somebody, as if they stood in a file.
+  Status run(const Lines& lines, const std::function<bool()>& enough = {}) { return interpreter_.run(lines, enough); }
+  /// A command goes on over several lines, and more of them are read.
+  bool in_block() const { return in_block_; }
+
  private:
   Status quit_command(std::string_view arguments);
   /// The commands of a file, up to the first that fails.
   Status source(std::string_view file);
   void run_steps(const Script& script);
   void run_lines(LineReader& reader);
-  /// Runs one and shows its error.
-  void execute(std::string_view line);
+  /// Runs one, with the lines that belong to it, and what is to be done after it.
+  Status execute(std::string_view line, const NextLine& more);
+  NextLine lines_of(LineReader& reader);
   void report(const Status& status);
   int status_at_end(bool watched) const;
 
   Commands& commands_;
   Interrupt& interrupt_;
+  Interpreter interpreter_;
+  bool in_block_ = false;
   bool ended_ = false;
   bool failed_ = false;
   bool interrupted_ = false;  // what is not interactive

@@ -1,0 +1,42 @@
+#include "pastcone/debug/hidden_runtime.h"
+
+#include <string>
+
+#include "pastcone/patch/abi.h"
+#include "pastcone/record/shared_stage.h"
+
+namespace pastcone::debug {
+
+Status hide_runtime(gdb::Gdb& gdb) {
+  std::string runtime = TRY(record::find_runtime()).native();
+  TRY(gdb.console(fmt::format("add-symbol-file -readnever {}-frames", runtime)));
+  // A filter changes how gdb prints a stack (it has no `from FILE`), so there is one only where it has
+  // something to do.
+  TRY(gdb.console(
+      "python",
+      {
+          "import gdb.frames",
+          "from gdb.FrameDecorator import FrameDecorator",
+          "class _PastconeFrame(FrameDecorator):",
+          "  def function(self):",
+          "    name = super().function()",
+          "    return '?' * 2 if name is None else name",
+          fmt::format("def _pastcone_is_ours(frame): return {} <= frame.pc() < {}", patch::kRuntimeBase,
+                      patch::kRuntimeEnd),
+          "class _PastconeFrames:",
+          "  name, priority, enabled = 'pastcone', 100, True",
+          "  def filter(self, frames):",
+          "    return (_PastconeFrame(f) for f in frames if not _pastcone_is_ours(f.inferior_frame()))",
+          "def _pastcone_execute(frame, low, high, execute=gdb.frames.execute_frame_filters):",
+          "  others = [f for f in gdb.frames._sort_list() if getattr(f, 'name', '') != 'pastcone']",
+          "  at, left = frame, high + 1 if high >= 0 else 1000",
+          "  while not others and at is not None and left > 0 and not _pastcone_is_ours(at):",
+          "    at, left = at.older(), left - 1",
+          "  return execute(frame, low, high) if others or (at is not None and left > 0) else None",
+          "gdb.frame_filters['pastcone'] = _PastconeFrames()",
+          "gdb.frames.execute_frame_filters = _pastcone_execute",
+      }));
+  return {};
+}
+
+}  // namespace pastcone::debug
