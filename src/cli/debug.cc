@@ -31,7 +31,10 @@ void open_standard_descriptors() {
 
 Result<int> debug_recording(const Options& options) {
   open_standard_descriptors();
-  Recording recording = TRY(open_recording(options.rec));
+  Path path = TRY(resolve_recording(options.rec));
+  Recording recording = TRY(Recording::open(path));
+  if (const auto& damage = recording.damage(); !damage.empty())
+    return fail("cannot debug {}: it is damaged: {}", recording.directory().native(), damage.front());
   graph::OpenedGraph opened = TRY(open_whole_graph(recording));
   shell::Interrupt interrupt;
   Result<std::unique_ptr<DebugSession>> begun = DebugSession::begin(recording, opened.graph, interrupt);

@@ -31,6 +31,7 @@ Result<const std::vector<replay::ObjectHistory>*> DebugSession::histories() {
   debug::State here = engine_->here();
   engine_->end();  // one replay at a time
   auto found = replay::index_facts(world_.recording, false, [this] { return engine_->interrupted(); });
+  hear();
   TRY_STATUS(engine_->restart());
   TRY_STATUS(engine_->go_to(here));
   if (!found) return tl::unexpected<Error>(found.error());

@@ -1,13 +1,15 @@
-// Commands of `pastcone debug` about breakpoints that there are, and about watchpoints, which are gdb's.
+// Commands of `pastcone debug` about breakpoints that there are, and about watchpoints.
 #include <charconv>
-#include <cstring>
+#include <limits>
 
 #include "pastcone/cli/debug_session.h"
+#include "pastcone/gdb/compile.h"
 
 namespace pastcone::cli {
 namespace {
 
-constexpr int kMostBurnt = 100'000;
+/// As users number them.
+bool is_number_of_one(int64_t number) { return number > 0 && number <= std::numeric_limits<int>::max(); }
 
 /// Takes a number off the front; what is left has no blanks around it.
 std::optional<int64_t> take_number(std::string_view& text) {
@@ -19,15 +21,25 @@ std::optional<int64_t> take_number(std::string_view& text) {
   return number;
 }
 
-/// The number in "Hardware watchpoint 3: x".
-std::optional<int> watch_number(std::string_view text) {
-  constexpr std::string_view kWord = "atchpoint ";
-  size_t at = text.find(kWord);
-  if (at == std::string_view::npos) return {};
-  int number = 0;
-  const char* from = text.data() + at + kWord.size();
-  if (std::from_chars(from, text.data() + text.size(), number).ec != std::errc()) return {};
-  return number;
+std::string_view title_of(std::string_view command) {
+  if (command == "rwatch") return "Hardware read watchpoint";
+  return command == "awatch" ? "Hardware access (read/write) watchpoint" : "Hardware watchpoint";
+}
+
+/// -l or -location, in front.
+bool take_location_option(std::string_view& text) {
+  for (std::string_view option : {"-location ", "-l "}) {
+    if (!text.starts_with(option)) continue;
+    text = shell::trim(text.substr(option.size()));
+    return true;
+  }
+  return false;
+}
+
+std::string hex_text(const debug::ValueBytes& bytes) {
+  std::string text;
+  for (uint8_t byte : bytes) text += fmt::format("{:02x}", byte);
+  return text;
 }
 
 }  // namespace
@@ -35,57 +47,83 @@ std::optional<int> watch_number(std::string_view text) {
 void DebugSession::bind_points(shell::Commands& commands) {
   for (const char* name : {"watch", "rwatch", "awatch"})
     commands.bind(name, [this, name](std::string_view text) { return set_watch(name, text); });
+  commands.bind("info watchpoints", [this](std::string_view) { return list_watchpoints(); });
   commands.bind("condition", [this](std::string_view text) { return set_condition(text); });
   commands.bind("ignore", [this](std::string_view text) { return set_ignore(text); });
   commands.bind("thread", [this](std::string_view text) { return select_thread(text); });
 }
 
-/// They are gdb's, with the next of our numbers: gdb's are used up as far as they are behind.
 Status DebugSession::set_watch(const std::string& command, std::string_view text) {
-  gdb::Gdb* gdb = TRY(seats_->look_at(focus_));
-  int wanted = breakpoints_->last_number() + 1, &burnt = gdb_numbers_[gdb->pid()];
-  for (int i = 0; burnt < wanted - 1 && i < kMostBurnt; ++i) {
-    gdb::Answer answer = TRY(gdb->run("-break-insert *0"));
-    if (!answer.good) break;
-    std::string number = answer.results["bkpt"]["number"].text;
-    TRY(gdb->run("-break-delete " + number));
-    burnt = std::atoi(number.c_str());
-  }
-  std::string shown = TRY(ask_gdb(fmt::format("{} {}", command, text)));
-  fmt::print("{}", shown);
-  std::optional<int> number = watch_number(shown);
-  if (!number) return {};
-  burnt = *number;
   debug::Breakpoint watch;
-  watch.number = *number;
   watch.process = focus_.process();
   watch.watch = command;
-  watch.location = std::string(text);
-  breakpoints_->add_watch(std::move(watch));
+  bool fixed = take_location_option(text);
+  size_t condition = text.find(" if ");
+  std::string expression(shell::trim(text.substr(0, condition)));
+  if (condition != std::string_view::npos) watch.condition = std::string(shell::trim(text.substr(condition + 4)));
+  if (expression.empty()) return fail("Argument required (expression to compute).");
+  watch.location = fixed ? "-location " + expression : expression;
+  std::string shown = watch.location;
+  gdb::Gdb* gdb = TRY(seats_->look_at(focus_));
+  debug::WatchedExpression what = TRY(debug::look_up(*gdb, engine_->now(), focus_, expression, fixed));
+  if (command != "watch" && !what.has_address) return fail("Expression cannot be implemented with read/access watchpoint.");
+  auto compiled = TRY(compile_condition(watch.condition));
+  int number = TRY(watches_->add(std::move(watch), std::move(what), std::move(compiled)));
+  fmt::print("{} {}: {}\n", title_of(command), number, shown);
   return {};
 }
 
-void DebugSession::note_deleted_watches(std::string_view text) {
-  for (size_t at; (at = text.find("atchpoint ")) != std::string_view::npos;) {
-    text.remove_prefix(at);
-    std::string_view line = text.substr(0, text.find('\n'));
-    if (auto number = watch_number(line); number && line.find(" deleted ") != std::string_view::npos)
-      (void)breakpoints_->remove(*number);
-    text.remove_prefix(line.size());
+Result<std::optional<gdb::AgentExpression>> DebugSession::compile_condition(const std::string& condition) {
+  if (condition.empty()) return std::optional<gdb::AgentExpression>();
+  gdb::Gdb* gdb = TRY(seats_->look_at(focus_));
+  return std::optional(TRY(gdb::compile(*gdb, condition)));
+}
+
+/// As gdb would print it, had it still the value.
+std::string DebugSession::value_text(gdb::Gdb& gdb, const debug::WatchedExpression& what,
+                                     const std::optional<debug::ValueBytes>& value) {
+  if (!value) return "<unreadable>";
+  std::string hex = hex_text(*value);
+  auto answer = gdb.console(fmt::format(
+      "python print(gdb.Value(bytes.fromhex('{}'), gdb.parse_and_eval({}).type).format_string())", hex,
+      gdb::c_string(what.type)));
+  if (!answer || !answer->good) return hex;
+  return std::string(shell::trim(answer->console));
+}
+
+std::string DebugSession::watch_text(ThreadId thread) {
+  std::string text;
+  for (const debug::Watches::Hit& hit : watches_->hits_of(thread)) {
+    auto point = breakpoints_->find(hit.number);
+    const debug::WatchedExpression* what = watches_->find(hit.number);
+    auto gdb = seats_->look_at(thread);
+    if (!point || what == nullptr || !gdb) continue;
+    if (hit.left) {
+      text += fmt::format("Watchpoint {} deleted because the program has left the block in\n"
+                          "which its expression is valid.\n", hit.number);
+      (void)remove_point(hit.number);
+      continue;
+    }
+    text += fmt::format("{} {}: {}\n\n", title_of((*point)->watch), hit.number, (*point)->location);
+    std::string now = value_text(**gdb, *what, hit.now);
+    if (hit.before == hit.now) {
+      text += fmt::format("Value = {}\n", now);
+    } else {
+      text += fmt::format("Old value = {}\nNew value = {}\n", value_text(**gdb, *what, hit.before), now);
+    }
   }
+  return text;
 }
 
 Status DebugSession::remove_point(int number) {
-  debug::Breakpoint* point = TRY(breakpoints_->find(number));
-  if (!point->watch.empty()) TRY(seats_->tell(*point->process, fmt::format("delete {}", number)));
+  TRY(breakpoints_->find(number));
+  watches_->remove(number);
   return breakpoints_->remove(number);
 }
 
 Status DebugSession::enable_point(int number, bool enabled) {
-  debug::Breakpoint* point = TRY(breakpoints_->find(number));
-  if (!point->watch.empty())
-    TRY(seats_->tell(*point->process, fmt::format("{} {}", enabled ? "enable" : "disable", number)));
-  point->enabled = enabled;
+  TRY(breakpoints_->find(number))->enabled = enabled;
+  watches_->changed(number);
   breakpoints_->changed();
   return {};
 }
@@ -94,11 +132,10 @@ Status DebugSession::set_condition(std::string_view text) {
   if (text.empty()) return fail("Argument required (breakpoint number).");
   std::optional<int64_t> number = take_number(text);
   if (!number) return fail("Bad breakpoint argument: '{}'", text);
+  if (!is_number_of_one(*number)) return fail("No breakpoint number {}.", *number);
   debug::Breakpoint* point = TRY(breakpoints_->find(static_cast<int>(*number)));
-  if (!point->watch.empty()) {
-    gdb::Answer answer = TRY(seats_->tell(*point->process, fmt::format("condition {} {}", *number, text)));
-    if (!answer.good) return fail("{}", answer.error);
-  }
+  if (!point->watch.empty())
+    watches_->set_condition(point->number, TRY(compile_condition(std::string(text))));
   TRY_STATUS(breakpoints_->set_condition(static_cast<int>(*number), std::string(text)));
   if (text.empty()) fmt::print("Breakpoint {} now unconditional.\n", *number);
   return {};
@@ -108,10 +145,10 @@ Status DebugSession::set_ignore(std::string_view text) {
   if (text.empty()) return fail("Argument required (a breakpoint number).");
   std::optional<int64_t> number = take_number(text);
   if (!number) return fail("Bad breakpoint argument: '{}'", text);
+  if (!is_number_of_one(*number)) return fail("No breakpoint number {}.", *number);
   debug::Breakpoint* point = TRY(breakpoints_->find(static_cast<int>(*number)));
   std::optional<int64_t> count = text.empty() ? std::nullopt : take_number(text);
   if (!count || !text.empty()) return fail("Second argument (specified ignore-count) is missing.");
-  if (!point->watch.empty()) TRY(seats_->tell(*point->process, fmt::format("ignore {} {}", *number, *count)));
   point->ignored = *count < 0 ? 0 : static_cast<uint64_t>(*count);
   if (point->ignored == 0) {
     fmt::print("Will stop next time breakpoint {} is reached.\n", *number);

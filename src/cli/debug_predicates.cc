@@ -179,6 +179,7 @@ Status DebugSession::advance_to_predicates() {
     std::string text;
     auto found = find_held(number, origin, set.traces() ? kMostTraced : SIZE_MAX, text);
     if (!found) {
+      hear();
       TRY_STATUS(engine_->go_to(origin));
       return tl::unexpected<Error>(found.error());
     }

@@ -61,7 +61,7 @@ Status DebugSession::advance(std::string_view count) {
   if (!count.empty()) TRY_STATUS(pass_over(count));
   if (!predicates_.empty()) return advance_to_predicates();
   if (engine_->now().pid(focus_.process()) == 0) return advance_all();
-  // A gdb that looks at it may have watchpoints, and displays.
+  // A gdb that looks at it may have points of its own, and displays.
   if (seats_->inferior(focus_.process()) != nullptr) return resume_in_gdb("continue");
   return report(engine_->advance(focus_.process()), focus_);
 }
@@ -135,15 +135,21 @@ Status DebugSession::resume_in_gdb(const std::string& command) {
   }
   Result<Rest> rest = *inferior->rest();
   show_remark();
+  if (rest && rest->halt == Halt::kStanding && rest->stops.empty() && !is_in_program(focus_))
+    return fail("{} has not begun with its program; 'break main' and 'continue' lead into it", focus_);
   if (!is_gdbs_own(*inferior)) return report(rest, focus_);
   std::string_view shown = answer.console;
   if (shown.starts_with("Continuing.\n")) shown.remove_prefix(12);
   while (shown.starts_with('\n')) shown.remove_prefix(1);
   fmt::print("{}", shown);
-  note_deleted_watches(shown);
   if (focus_.number() != rest->stops[0].thread.number()) focus_ = rest->stops[0].thread;
   visit();
   return {};
+}
+
+bool DebugSession::is_in_program(ThreadId thread) {
+  auto registers = engine_->now().registers(thread);
+  return registers && engine_->now().code(thread.process()).visible(registers->rip);
 }
 
 bool DebugSession::is_gdbs_own(const debug::Inferior& inferior) const {
@@ -152,12 +158,18 @@ bool DebugSession::is_gdbs_own(const debug::Inferior& inferior) const {
   });
 }
 
+/// Not as in the recording, and not by us.
+Status DebugSession::killed_by_somebody(ProcessId process) const {
+  return fail("{} has been killed, by nobody in the recording; 'restart' begins again", process);
+}
+
 Status DebugSession::show_place(ThreadId thread, const std::string& before) {
   if (engine_->now().in_vfork(thread)) {
     fmt::print("{}{} is in vfork, until its child executes a program or ends\n", before, thread);
     return {};
   }
   if (engine_->now().tid(thread) == 0) {
+    if (engine_->now().was_killed(thread.process())) return killed_by_somebody(thread.process());
     bool begun = engine_->now().steps_done(thread) > 0;
     fmt::print("{}{}\n", before,
                begun ? fmt::format("{} has ended ({})", thread, process_end(thread.process()))
@@ -197,6 +209,7 @@ Status DebugSession::show_stop(const Rest::Stopped& one) {
   focus_ = one.thread;
   if (!one.stop) {
     if (auto end = ends_->text_at(one.thread)) return show_place(one.thread, *end + "\n");
+    if (std::string watched = watch_text(one.thread); !watched.empty()) return show_place(one.thread, watched);
     std::vector<int> numbers = breakpoints_->messages_at(one.thread);
     if (take_actions(numbers)) return {};
     if (!numbers.empty()) fmt::print("Breakpoint {}, ", numbers[0]);
@@ -214,7 +227,7 @@ Status DebugSession::show_stop(const Rest::Stopped& one) {
     breakpoints_->remove_temporary(numbers);
   }
   if (silent) return {};
-  return show_place(one.thread, before);
+  return show_place(one.thread, watch_text(one.thread) + before);
 }
 
 Status DebugSession::report(const Result<Rest>& rest, ThreadId moved) {
@@ -249,6 +262,8 @@ Status DebugSession::report(const Result<Rest>& rest, ThreadId moved) {
     return {};
   }
   std::vector<replay::Standing> all = engine_->now().live().standing();
+  for (const auto& [process, record] : world_.processes.processes())
+    if (engine_->now().was_killed(process)) return killed_by_somebody(process);
   auto is_over = [this](const replay::Standing& one) { return one.ended || ends_->is_over(one.last.thread()); };
   if (std::ranges::all_of(all, is_over)) {
     fmt::print("the recording ends here\n");

@@ -20,12 +20,12 @@ Result<std::unique_ptr<DebugSession>> DebugSession::begin(const Recording& recor
   options.interrupted = [&interrupt, &heard = session->heard_] {
     return interrupt.pending() && interrupt.count() != heard;
   };
-  options.interrupts = [&interrupt] { return interrupt.count(); };
   session->engine_ = std::make_unique<debug::Engine>(session->world_, options);
   session->seats_ = TRY(debug::Seats::create(*session->engine_));
   session->askers_ = TRY(debug::Seats::create(*session->engine_));
   session->images_ = std::make_unique<debug::Images>(*session->engine_, *session->askers_);
   session->breakpoints_ = std::make_unique<debug::Breakpoints>(*session->engine_, *session->images_);
+  session->watches_ = std::make_unique<debug::Watches>(*session->engine_, *session->breakpoints_);
   session->whereabouts_ = std::make_unique<debug::Whereabouts>(*session->engine_);
   session->ends_ = std::make_unique<debug::Ends>(*session->engine_);
   TRY_STATUS(session->engine_->restart());
@@ -51,6 +51,7 @@ void DebugSession::show_remark() {
 std::string DebugSession::prompt() const { return fmt::format("({}) ", event_text(focus_)); }
 
 std::string DebugSession::event_text(ThreadId thread) const {
+  if (!engine_->has_run()) return to_string(EventId(thread, 0));
   return to_string(EventId(thread, engine_->now().events_done(thread)));
 }
 
@@ -64,11 +65,16 @@ void DebugSession::bind(shell::Commands& commands) {
   bind_causal(commands);
   bind_predicates(commands);
   bind_blocks(commands);
+  commands.set_guard([this]() -> Status {
+    if (!engine_->has_run()) TRY_STATUS(restart());  // there was no room for it, say
+    return {};
+  });
   commands.set_fallback([this](std::string_view line) -> Result<bool> {
     TRY_STATUS(hand_to_gdb(line));
     return true;
   });
   commands.set_fallback_completer([this](std::string_view line) -> std::vector<std::string> {
+    if (!engine_->has_run()) return {};
     auto gdb = seats_->look_at(focus_);
     if (!gdb) return {};
     auto found = (*gdb)->complete(std::string(line));

@@ -19,6 +19,7 @@
 #include "pastcone/debug/navigate.h"
 #include "pastcone/debug/probe.h"
 #include "pastcone/debug/seats.h"
+#include "pastcone/debug/watches.h"
 #include "pastcone/debug/whereabouts.h"
 #include "pastcone/debug/world.h"
 #include "pastcone/replay/object_index.h"
@@ -104,6 +105,8 @@ class DebugSession {
   bool take_actions(const std::vector<int>& numbers);
   Status show_place(ThreadId thread, const std::string& before);
   Status show_displays(ThreadId thread);
+  Status killed_by_somebody(ProcessId process) const;
+  bool is_in_program(ThreadId thread);
   /// A motion that gdb has asked for, and that has ended where gdb wanted it to.
   bool is_gdbs_own(const debug::Inferior& inferior) const;
 
@@ -114,6 +117,8 @@ class DebugSession {
   Status add_break(debug::Breakpoint breakpoint);
   Status change(std::string_view numbers, const std::function<Status(int)>& how);
   Status list_breakpoints();
+  Status list_watchpoints();
+  Status list_points(bool only_watches);
 
   // debug_points.cc
   Status set_watch(const std::string& command, std::string_view text);
@@ -123,7 +128,10 @@ class DebugSession {
   Status select_thread(std::string_view text);
   Status remove_point(int number);
   Status enable_point(int number, bool enabled);
-  void note_deleted_watches(std::string_view gdb_text);
+  Result<std::optional<gdb::AgentExpression>> compile_condition(const std::string& condition);
+  /// "Hardware watchpoint 2: total\n\nOld value = …"; empty: the thread was not stopped by one.
+  std::string watch_text(ThreadId thread);
+  std::string value_text(gdb::Gdb& gdb, const debug::WatchedExpression& what, const std::optional<debug::ValueBytes>& value);
 
   // debug_predicates.cc
   Status add_predicate(const debug::Predicate& given, std::vector<debug::TracedValue> values);
@@ -171,6 +179,7 @@ class DebugSession {
   std::unique_ptr<debug::Seats> seats_, askers_;  ///< the user's; those that find out what things are called
   std::unique_ptr<debug::Images> images_;
   std::unique_ptr<debug::Breakpoints> breakpoints_;
+  std::unique_ptr<debug::Watches> watches_;
   std::unique_ptr<debug::Whereabouts> whereabouts_;
   std::unique_ptr<debug::Ends> ends_;
   std::map<int, SetPredicate> predicates_;

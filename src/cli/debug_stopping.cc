@@ -1,4 +1,5 @@
 // Commands of `pastcone debug` about where to stop.
+#include <algorithm>
 #include <cctype>
 #include <charconv>
 #include <cstdlib>
@@ -155,12 +156,22 @@ Status DebugSession::change(std::string_view numbers, const std::function<Status
 }
 
 Status DebugSession::list_breakpoints() {
-  if (breakpoints_->all().empty()) {
-    fmt::print("No breakpoints or watchpoints.\n");
-    return {};
-  }
+  if (!breakpoints_->all().empty()) return list_points(false);
+  fmt::print("No breakpoints or watchpoints.\n");
+  return {};
+}
+
+Status DebugSession::list_watchpoints() {
+  bool any = std::ranges::any_of(breakpoints_->all(), [](const auto& entry) { return !entry.second.watch.empty(); });
+  if (any) return list_points(true);
+  fmt::print("No watchpoints.\n");
+  return {};
+}
+
+Status DebugSession::list_points(bool only_watches) {
   fmt::print("{:<7} {:<14} {:<4} {:<3} {:<10} What\n", "Num", "Type", "Disp", "Enb", "Who");
   for (const auto& [number, one] : breakpoints_->all()) {
+    if (only_watches && one.watch.empty()) continue;
     fmt::print("{:<7} {:<14} {:<4} {:<3} {:<10} {}\n", number, type_text(one), one.temporary ? "del" : "keep",
                one.enabled ? "y" : "n", who_text(one), what_text(one, breakpoints_->sites_of(one)));
     if (!one.condition.empty()) fmt::print("\tstop only if {}\n", one.condition);

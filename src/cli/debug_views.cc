@@ -112,6 +112,7 @@ std::vector<std::string> DebugSession::thread_names() const {
 
 /// Threads, and behind one that is written out its events; of very many those around the present one.
 shell::Completion DebugSession::complete_event(std::string_view text) const {
+  if (!engine_->has_run()) return {};
   constexpr uint64_t kOffered = 200;
   size_t start = text.find_last_of(' ');
   start = start == std::string_view::npos ? 0 : start + 1;

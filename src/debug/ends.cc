@@ -1,10 +1,21 @@
 #include "pastcone/debug/ends.h"
 
+#include <sys/syscall.h>
+
+#include <csignal>
 #include <cstring>
 
 #include "pastcone/graph/steps.h"
 
 namespace pastcone::debug {
+namespace {
+
+std::string signal_text(ProcessId process, int64_t signal) {
+  return fmt::format("{} received signal {}, {}.", process, signal_name(static_cast<uint64_t>(signal)),
+                     strsignal(static_cast<int>(signal)));
+}
+
+}  // namespace
 
 Ends::Ends(Engine& engine) : engine_(engine) {
   for (const auto& [number, process] : engine.world().processes.processes()) note(process);
@@ -26,9 +37,7 @@ void Ends::note(const ProcessRecord& process) {
     if (end.kind == Kind::kKilled) {
       ending = {2 * thread.events + 1, fmt::format("{} was killed here, or later in this call.", process.id), true};
     } else if (signalled) {
-      const char* what = strsignal(static_cast<int>(end.value));
-      ending = {2 * thread.events - 1, fmt::format("{} received signal {}, {}.", process.id,
-                                                   signal_name(static_cast<uint64_t>(end.value)), what)};
+      ending = {2 * thread.events - 1, signal_text(process.id, end.value)};
     } else {
       ending = {2 * thread.events - 1, fmt::format("{} exits with status {}.", process.id, end.value)};
     }
@@ -41,10 +50,25 @@ bool Ends::is_over(ThreadId thread) const {
   return engine_.now().in_call(thread) && 2 * engine_.now().events_done(thread) + 1 >= found->second.step;
 }
 
+std::optional<int> Ends::own_signal(ThreadId thread) const {
+  const ProcessRecord* process = engine_.world().processes.find(thread.process());
+  if (process == nullptr || !engine_.now().freeze(thread.process())) return {};
+  auto registers = engine_.now().registers(thread);
+  if (!registers) return {};
+  bool to_itself = registers->rdi == process->pid;
+  uint64_t signal = 0;
+  if (registers->rax == SYS_tgkill && to_itself) signal = registers->rdx;
+  if (registers->rax == SYS_kill && to_itself) signal = registers->rsi;
+  if (signal == 0 || signal >= NSIG) return {};
+  return static_cast<int>(signal);
+}
+
 std::optional<std::string> Ends::text_at(ThreadId thread) const {
   auto found = endings_.find(thread);
   if (found == endings_.end()) return {};
   if (engine_.now().steps_done(thread) != found->second.step && !is_over(thread)) return {};
+  if (found->second.killed)
+    if (auto signal = own_signal(thread)) return signal_text(thread.process(), *signal);
   return found->second.text;
 }
 

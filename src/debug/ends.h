@@ -33,6 +33,8 @@ class Ends {
     bool killed = false;
   };
   void note(const ProcessRecord& process);
+  /// That it was sending itself when it was killed: abort(), raise().
+  std::optional<int> own_signal(ThreadId thread) const;
 
   Engine& engine_;
   std::map<ThreadId, Ending> endings_;

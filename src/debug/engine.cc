@@ -124,7 +124,7 @@ Result<Rest> Engine::move(const std::function<Result<Rest>(Motion&)>& how) {
 
 void Engine::stand_still() {
   for (const auto& [process, record] : world_.processes.processes())
-    if (run_->pid(process) != 0) (void)run_->freeze(process);  // who ends meanwhile is at its end
+    if (run_->pid(process) != 0 && !run_->frozen(process)) run_->stop_anywhere(process);
 }
 
 Result<Rest> Engine::run_to(const causal::Cut& target) {
@@ -163,7 +163,15 @@ Result<Rest> Engine::advance(ProcessId process) {
 }
 
 Result<Rest> Engine::step(ThreadId thread) {
-  return move([&](Motion& motion) { return motion.step(thread); });
+  stepping_ = true;
+  Result<Rest> rest = move([&](Motion& motion) { return motion.step(thread); });
+  stepping_ = false;
+  bool stepped = rest && rest->halt == Halt::kStanding && rest->stops.size() == 1 && rest->stops[0].stop &&
+                 rest->stops[0].stop->kind == replay::TraceStop::Kind::kStep;
+  if (!stepped) return rest;
+  for (const Observer& observer : observers_)
+    if (observer.stepped && observer.stepped(thread)) rest->stops[0].stop->kind = replay::TraceStop::Kind::kWatch;
+  return rest;
 }
 
 Result<Rest> Engine::call(ThreadId thread) {

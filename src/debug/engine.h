@@ -15,7 +15,6 @@ namespace pastcone::debug {
 struct EngineOptions {
   bool show_output = true;
   std::function<bool()> interrupted;
-  std::function<uint64_t()> interrupts = {};  ///< how often the user has wanted to, for gdbs
 };
 
 /// What wants to know where processes stop, and to stop them. All are asked; one that says so stops them.
@@ -26,6 +25,8 @@ struct Observer {
   bool in_calls = false;                         ///< `hit` is also asked while gdb calls a function
   /// The next step, in plain ones, behind the given one, at which the thread is to stop; none: nowhere.
   std::function<std::optional<uint64_t>(ThreadId, uint64_t)> next_stop = {};
+  /// The thread has made a step: whether that is a stop, like a hit of a watchpoint.
+  std::function<bool(ThreadId)> stepped = {};
 };
 
 class Engine {
@@ -39,12 +40,13 @@ class Engine {
   /// There is always one after the first call.
   Result<Incarnation*> run();
   Incarnation& now() { return *run_; }
+  /// False: another one could not be begun.
+  bool has_run() const { return run_ != nullptr; }
   /// All at their beginnings.
   Status restart();
   /// There is none until somebody wants one again: another engine may have one meanwhile.
   void end();
 
-  const EngineOptions& options() const { return options_; }
   bool interrupted() const { return options_.interrupted && options_.interrupted(); }
   /// Changes with every replay that is begun: what was set in the processes of the last one is gone.
   uint64_t generation() const { return generation_; }
@@ -59,6 +61,8 @@ class Engine {
   void open_when_standing(ProcessId process) { reopened_.insert(process); }
   /// While observers open a process: whether what was set in it is gone.
   bool is_new_program(ProcessId process) const { return at_gate_ == process; }
+  /// While a thread makes a step: what it does inside the runtime is done at its end.
+  bool stepping() const { return stepping_; }
   /// Whether it will begin with a program that it has not begun with yet.
   bool will_begin(ProcessId process);
 
@@ -94,7 +98,7 @@ class Engine {
   std::vector<bool> shown_;  ///< of output
   std::set<ProcessId> opened_, reopened_;
   ProcessId at_gate_;
-  bool calling_ = false;
+  bool calling_ = false, stepping_ = false;
 };
 
 }  // namespace pastcone::debug

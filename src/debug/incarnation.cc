@@ -278,6 +278,17 @@ Status Incarnation::freeze(ProcessId process) {
   return {};
 }
 
+void Incarnation::stop_anywhere(ProcessId process) {
+  if (!freeze(process)) return;  // it has just ended
+  for (pid_t tid : tracer().threads(pid(process))) {
+    ThreadId thread = thread_of(tid);
+    if (!thread.valid() || in_call(thread)) continue;
+    Way& way = ways_[thread];
+    if (way.since != since(thread)) way = {since(thread), {}, {}, {}};
+    way.now.push_back({Move::Kind::kLost, 0, 0, 0});
+  }
+}
+
 Result<user_regs_struct> Incarnation::real_registers(ThreadId thread) {
   pid_t id = tid(thread);
   if (id == 0) return fail("{} does not run now", thread);

@@ -94,6 +94,8 @@ class Incarnation {
   // --- standing still, to be looked at ---
   Status freeze(ProcessId process);
   bool frozen(ProcessId process) const;
+  /// Wherever it is just now, which cannot be come to again.
+  void stop_anywhere(ProcessId process);
   Result<user_regs_struct> registers(ThreadId thread);  ///< as the program has them
   Result<user_regs_struct> real_registers(ThreadId thread);
   bool read(ProcessId process, uint64_t address, void* to, size_t size);
@@ -115,6 +117,7 @@ class Incarnation {
  private:
   explicit Incarnation(const World& world) : world_(world) {}
   bool take_hit(const replay::TraceStop& stop);
+  Move::Kind kind_of(const replay::TraceStop& stop, ThreadId thread) const;
   void note_stop(const replay::TraceStop& stop, ThreadId thread);
   void begin_trail_here(ThreadId thread);
   Result<Arrival> walk(ThreadId thread, const Trail& trail, bool stops = false);
@@ -140,7 +143,11 @@ class Incarnation {
   std::set<pid_t> held_;  ///< threads that have come to their places while others of their process still walk there
   std::map<ThreadId, Way> ways_;
   std::map<ProcessId, CodeMap> codes_;
-  std::map<std::pair<ProcessId, uint64_t>, uint32_t> watched_;  ///< sizes
+  struct Watched {
+    uint32_t size;
+    bool reads;
+  };
+  std::map<std::pair<ProcessId, uint64_t>, Watched> watched_;
 };
 
 }  // namespace pastcone::debug

@@ -14,10 +14,6 @@ using replay::TraceStop;
 
 constexpr uint64_t kManyHits = 200;
 
-Move::Kind kind_of(const TraceStop& stop) {
-  return stop.kind == TraceStop::Kind::kWatch ? Move::Kind::kWatch : Move::Kind::kBreak;
-}
-
 void add_steps(Trail& trail, uint64_t count) {
   if (!trail.empty() && trail.back().kind == Move::Kind::kSteps) {
     trail.back().count += count;
@@ -27,6 +23,12 @@ void add_steps(Trail& trail, uint64_t count) {
 }
 
 }  // namespace
+
+Move::Kind Incarnation::kind_of(const TraceStop& stop, ThreadId thread) const {
+  if (stop.kind != TraceStop::Kind::kWatch) return Move::Kind::kBreak;
+  auto watched = watched_.find({thread.process(), stop.address});
+  return watched != watched_.end() && watched->second.reads ? Move::Kind::kAccess : Move::Kind::kWatch;
+}
 
 bool Incarnation::take_hit(const TraceStop& stop) {
   ThreadId thread = thread_of(stop.thread);
@@ -39,7 +41,7 @@ bool Incarnation::take_hit(const TraceStop& stop) {
   if (thread.valid() && !inside) {
     Way& way = ways_[thread];
     if (Since now = since(thread); way.since != now) way = {now, {}, {}, {}};
-    ++way.counts[{kind_of(stop), stop.address}];
+    ++way.counts[{kind_of(stop, thread), stop.address}];
   }
   return filter ? filter(stop, thread, inside) : !inside;
 }
@@ -51,11 +53,11 @@ void Incarnation::note_stop(const TraceStop& stop, ThreadId thread) {
   switch (stop.kind) {
     case TraceStop::Kind::kBreak:
     case TraceStop::Kind::kWatch: {
-      uint64_t count = same ? way.counts[{kind_of(stop), stop.address}] : 1;
+      uint64_t count = same ? way.counts[{kind_of(stop, thread), stop.address}] : 1;
       way.now = same ? way.before : Trail();
       auto size = watched_.find({thread.process(), stop.address});
       bool watches = stop.kind == TraceStop::Kind::kWatch && size != watched_.end();
-      way.now.push_back({kind_of(stop), watches ? size->second : 0, count, stop.address});
+      way.now.push_back({kind_of(stop, thread), watches ? size->second.size : 0, count, stop.address});
       break;
     }
     case TraceStop::Kind::kStep:
@@ -91,7 +93,7 @@ void Incarnation::remove_break(ProcessId process, uint64_t address) {
 
 Status Incarnation::add_watch(ProcessId process, uint64_t address, uint32_t size, bool reads) {
   TRY_STATUS(tracer().add_watch(pid(process), address, size, reads));
-  watched_[{process, address}] = size;
+  watched_[{process, address}] = {size, reads};
   for (pid_t tid : tracer().threads(pid(process))) begin_trail_here(thread_of(tid));
   return {};
 }
@@ -108,16 +110,16 @@ replay::Horizon Incarnation::horizon_into_next(ThreadId thread) const {
 /// Where there are many, the kernel counts writes by itself, if it may.
 Result<Arrival> Incarnation::walk_to_hit(ThreadId thread, const Move& move, const Filter& stops, bool& there) {
   ProcessId process = thread.process();
-  bool watches = move.kind == Move::Kind::kWatch;
+  bool reads = move.kind == Move::Kind::kAccess, watches = reads || move.kind == Move::Kind::kWatch;
   uint64_t left = move.count;
   there = false;
   UniqueFd counter;
-  if (watches && move.count >= kManyHits) counter = replay::stop_at_write(tid(thread), move.address, move.size, left);
+  if (watches && !reads && move.count >= kManyHits) counter = replay::stop_at_write(tid(thread), move.address, move.size, left);
   bool counted = counter.get() >= 0;
   if (counted) {
     left = 1;
   } else {
-    TRY_STATUS(watches ? add_watch(process, move.address, move.size) : add_break(process, move.address));
+    TRY_STATUS(watches ? add_watch(process, move.address, move.size, reads) : add_break(process, move.address));
   }
   filter = [&](const TraceStop& stop, ThreadId by, bool inside) {
     bool counts = by == thread && !inside && stop.address == move.address;
@@ -127,7 +129,7 @@ Result<Arrival> Incarnation::walk_to_hit(ThreadId thread, const Move& move, cons
   };
   Arrival arrival = run({}, others_than(process));
   filter = {};
-  if (watches && !counted) remove_watch(process, move.address, move.size);
+  if (watches && !counted) remove_watch(process, move.address, move.size, reads);
   if (!watches) remove_break(process, move.address);
   return arrival;
 }
@@ -241,10 +243,12 @@ Arrival Incarnation::step(ThreadId thread) {
     now = real_registers(thread);
     if (!now) return {Halt::kEnded, {}, thread};
     if (!code(process).visible(now->rip)) continue;
+    TraceStop watched = *arrival.stop;
     arrival.stop->kind = TraceStop::Kind::kStep;
     arrival.stop->address = now->rip;
     arrival.thread = thread;
     note_stop(*arrival.stop, thread);
+    if (watched.kind == TraceStop::Kind::kWatch) arrival.stop = watched;  // the step has hit it
     return arrival;
   }
 }

@@ -204,7 +204,8 @@ gdb::Stop Inferior::stop_of(ThreadId thread, const Result<Rest>& rest) {
   }
   stop.thread = static_cast<pid_t>(thread.number());
   if (!rest) return stop;
-  if (rest->halt == Halt::kInterrupted) stop.signal = SIGINT;
+  // Where it cannot go on gdb must not try it again and again.
+  if (rest->halt == Halt::kInterrupted || rest->stops.empty()) stop.signal = SIGINT;
   for (const Rest::Stopped& one : rest->stops) {
     if (one.thread.process() != process_ || !one.stop) continue;
     current_ = one.thread.number();

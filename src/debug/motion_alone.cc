@@ -135,12 +135,14 @@ Result<Rest> Motion::step(ThreadId thread) {
     std::vector<Node> asked;
     for (uint32_t other = 0; other < needed->size(); ++other)
       if ((*needed)[other] > have[other]) asked.push_back({other, (*needed)[other]});
+    const Cut before = have;
     join(have, *needed);
     TRY_STATUS(run_.freeze(process));
     held_.insert(process);
     TRY_STATUS(run_by_demand(asked, have));
     held_.erase(process);
-    if (rest_.halt != Halt::kStanding || !rest_.stops.empty()) return rest_;
+    bool in_vain = run_.present().cut == before;  // it is something else that keeps it
+    if (in_vain || rest_.halt != Halt::kStanding || !rest_.stops.empty()) return rest_;
   }
 }
 

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -30,6 +32,8 @@ Result<UniqueFd> listen_at(const Path& path) {
   }
   return socket;
 }
+
+constexpr std::chrono::milliseconds kMomentOfDeath(100);
 
 /// What gdb is told once and does from then on. Where it says something about the process it is not: that is not
 /// done twice.
@@ -94,7 +98,7 @@ Result<Seats::Seat*> Seats::sit(ProcessId process) {
   auto seat = std::make_unique<Seat>(engine_, process);
   seat->gdb = TRY(gdb::Gdb::start());
   TRY_STATUS(hide_runtime(*seat->gdb));
-  seat->gdb->set_interrupts(engine_.options().interrupts);
+  seat->gdb->set_interrupted([this] { return engine_.interrupted(); });
   for (const Setting& setting : shared_) TRY(seat->gdb->console(setting.command, setting.body));
   return (seats_[process] = std::move(seat)).get();
 }
@@ -257,26 +261,34 @@ Result<gdb::Answer> Seats::tell(ProcessId process, const std::string& command) {
 
 Result<gdb::Answer> Seats::console(ThreadId thread, const std::string& command,
                                    const std::vector<std::string>& body) {
-  // Of a process that is not there gdb still knows what its file says.
-  gdb::Gdb* gdb = engine_.now().pid(thread.process()) == 0 ? TRY(look_at_file(thread.process())) : TRY(look_at(thread));
-  Seat& seat = *seats_[thread.process()];
-  seat.inferior.begin_command();
-  Result<gdb::Answer> answer = gdb->console(command, body);
-  if (answer) {
-    if (seat.inferior.rest()) seat.seen = engine_.motions();  // it has moved it itself
-    if (answer->good) note_setting(thread.process(), command);
-    return answer;
+  for (bool again = false;; again = true) {
+    // Of a process that is not there gdb still knows what its file says.
+    bool gone = engine_.now().pid(thread.process()) == 0;
+    gdb::Gdb* gdb = gone ? TRY(look_at_file(thread.process())) : TRY(look_at(thread));
+    Seat& seat = *seats_[thread.process()];
+    seat.inferior.begin_command();
+    auto begun = std::chrono::steady_clock::now();
+    Result<gdb::Answer> answer = gdb->console(command, body);
+    if (answer) {
+      if (seat.inferior.rest()) seat.seen = engine_.motions();  // it has moved it itself
+      if (answer->good) note_setting(thread.process(), command);
+      return answer;
+    }
+    std::optional<Result<Rest>> rest = seat.inferior.rest();
+    std::string remark = fmt::format("gdb of {} has ended ({}); there is a new one now, at the same place",
+                                     thread.process(), answer.error().message);
+    seats_.erase(thread.process());
+    // It was killed before, and had not ended yet: its command has nothing to do with it.
+    bool killed = answer.error().message.ends_with(fmt::format(" {}", SIGKILL)) && !engine_.interrupted() &&
+                  std::chrono::steady_clock::now() - begun < kMomentOfDeath;
+    if (!rest && killed && !again) continue;
+    if (rest && engine_.now().pid(thread.process()) == 0) return fail("{}", remark);
+    TRY(look_at(thread));
+    if (!rest) return fail("{}", remark);
+    seats_[thread.process()]->inferior.set_rest(std::move(rest));
+    remark_ = std::move(remark);
+    return gdb::Answer();
   }
-  std::optional<Result<Rest>> rest = seat.inferior.rest();
-  std::string remark = fmt::format("gdb of {} has ended ({}); there is a new one now, at the same place",
-                                   thread.process(), answer.error().message);
-  seats_.erase(thread.process());
-  if (rest && engine_.now().pid(thread.process()) == 0) return fail("{}", remark);
-  TRY(look_at(thread));
-  if (!rest) return fail("{}", remark);
-  seats_[thread.process()]->inferior.set_rest(std::move(rest));
-  remark_ = std::move(remark);
-  return gdb::Answer();
 }
 
 }  // namespace pastcone::debug

@@ -34,9 +34,6 @@ class Seats {
   };
   void share(ProcessId told, Setting setting);
 
-  /// Without looking at the process, which may be gone. Nothing if there is no gdb for it.
-  Result<gdb::Answer> tell(ProcessId process, const std::string& command);
-
   /// The thread of the process that gdb has given this number.
   Result<uint32_t> thread_numbered(ThreadId looked_at, int64_t number);
 

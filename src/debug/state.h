@@ -19,6 +19,7 @@ struct Move {
     kSteps,  ///< so many instructions of the program; the first one leaves the event
     kBreak,  ///< until it has come to the address so many times
     kWatch,  ///< until it has written so many times to `size` bytes there
+    kAccess, ///< until it has read or written them so many times
     kPoints, ///< until it has passed so many points of its locks, counted from its beginning; the first move
     kLost,   ///< somewhere behind: it was interrupted
   };

@@ -101,7 +101,6 @@ Result<Answer> Gdb::run(const std::string& command) {
   std::replace_if(line.begin(), line.end(), ends_line, ' ');
   uint64_t token = ++tokens_;
   stopped_.reset();
-  if (interrupts_) interrupts_heard_ = interrupts_();
   interrupted_at_.reset();
   TRY_STATUS(send(fmt::format("{}{}\n", token, line)));
   Answer answer;

@@ -83,9 +83,9 @@ class Gdb {
   /// and by a signal handler.
   void interrupt() const;
 
-  /// How often the user has wanted to interrupt what is done now. If that grows while a command runs, and it does
-  /// not end soon, gdb gets a Ctrl-C; and if it does not end then either, it is killed.
-  void set_interrupts(std::function<uint64_t()> interrupts) { interrupts_ = std::move(interrupts); }
+  /// Whether the user wants to interrupt what is done now. A command that does not end soon then gets a Ctrl-C; and if
+  /// that does not end it either, gdb is killed.
+  void set_interrupted(std::function<bool()> interrupted) { interrupted_ = std::move(interrupted); }
 
   bool alive();
   pid_t pid() const { return pid_; }
@@ -128,8 +128,7 @@ class Gdb {
   uint64_t tokens_ = 0;
   bool unsettled_ = false;  ///< a process has come or gone on, and has not stopped yet
   int patience_ = 300'000;
-  std::function<uint64_t()> interrupts_;
-  uint64_t interrupts_heard_ = 0;  ///< when the command began
+  std::function<bool()> interrupted_;
   std::optional<std::chrono::steady_clock::time_point> interrupted_at_;
   int interrupts_sent_ = 0;
 };

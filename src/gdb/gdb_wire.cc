@@ -94,20 +94,20 @@ Status Gdb::wait_for_more(int patience) {
 }
 
 Result<int> Gdb::poll_all(std::vector<pollfd>& fds, int patience) {
-  int tick = interrupts_ ? kTick : patience;
+  int tick = interrupted_ ? kTick : patience;
   for (int waited = 0;; waited += tick) {
     if (patience >= 0) tick = std::min(tick, patience - waited);
     int ready = poll(fds.data(), fds.size(), tick);
     if (ready < 0 && errno != EINTR) return fail("cannot wait for gdb: {}", strerror(errno));
     if (ready > 0) return ready;
-    if (ready < 0 || (interrupts_ && interrupts_() != interrupts_heard_)) return 0;
+    if (ready < 0 || (interrupted_ && interrupted_())) return 0;
     if (patience >= 0 && waited + tick >= patience) return fail("gdb does not answer");
   }
 }
 
 /// The process that it has sent on hears of it by itself, and then gdb has stopped in a moment.
 Status Gdb::pass_on_interrupt() {
-  if (!interrupts_ || interrupts_() == interrupts_heard_) return {};
+  if (!interrupted_ || !interrupted_()) return {};
   auto now = std::chrono::steady_clock::now();
   if (!interrupted_at_) {
     interrupted_at_ = now;

@@ -114,7 +114,10 @@ void Commands::add(const CommandText& text, Handler run, Completer complete) {
 void Commands::bind(std::string_view name, Handler run, Completer complete) {
   Node& bound = node(name);
   CHECK(!bound.text.name.empty(), "{} is in no table", name);
-  bound.run = std::move(run);
+  bound.run = [this, run = std::move(run)](std::string_view arguments) -> Status {
+    if (guard_) TRY_STATUS(guard_());
+    return run(arguments);
+  };
   if (complete) bound.complete = std::move(complete);
 }
 
@@ -185,6 +188,7 @@ Status Commands::run_prefix(const Node& node, std::string_view rest) const {
 }
 
 Status Commands::hand_on(std::string_view line) const {
+  if (guard_) TRY_STATUS(guard_());
   if (fallback_ && TRY(fallback_(line))) return {};
   return undefined(line);
 }

@@ -60,6 +60,8 @@ class Commands {
   void add(const CommandText& text, Handler run = {}, Completer complete = {});
   /// Gives a command that was added what it does.
   void bind(std::string_view name, Handler run, Completer complete = {});
+  /// Asked before what was bound, or is handed on: an error is why it cannot be done now.
+  void set_guard(std::function<Status()> guard) { guard_ = std::move(guard); }
   void set_fallback(Fallback fallback) { fallback_ = std::move(fallback); }
   void set_fallback_completer(FallbackCompleter complete) { fallback_completer_ = std::move(complete); }
 
@@ -111,6 +113,7 @@ class Commands {
 
   std::unique_ptr<Node> root_;
   std::vector<const Node*> order_;
+  std::function<Status()> guard_;
   Fallback fallback_;
   FallbackCompleter fallback_completer_;
   std::map<std::string, BlockHandler, std::less<>> blocks_;

@@ -27,7 +27,7 @@ class Terminal:
     def wait_for(self, text, seconds=120, meanwhile=b""):
         """Until it shows the text, after what was waited for before; `meanwhile` is typed again and again."""
         begin, end = len(self.seen), time.monotonic() + seconds
-        while text not in self.seen[begin:] and time.monotonic() < end and self._read():
+        while text not in self.seen[begin:] and time.monotonic() < end and self.read():
             if meanwhile:
                 self.type(meanwhile)
             time.sleep(0.02)
@@ -36,7 +36,7 @@ class Terminal:
     def wait_for_prompt(self, seconds=120):
         """Until the debugger, at a terminal that is "dumb", asks for the next command."""
         self.before, end = self.prompted, time.monotonic() + seconds
-        while not (prompt := PROMPT.search(self.seen, self.before)) and time.monotonic() < end and self._read():
+        while not (prompt := PROMPT.search(self.seen, self.before)) and time.monotonic() < end and self.read():
             time.sleep(0.02)
         self.context.expect(prompt, f"{self.label}: there is no prompt: {self.seen[-1500:]!r}")
         self.prompted = len(self.seen)
@@ -47,7 +47,7 @@ class Terminal:
 
     def finish(self, meanwhile=b""):
         """The exit status; all that was shown is in `seen`."""
-        while self._read() and self.running.process.poll() is None:
+        while self.read() and self.running.process.poll() is None:
             if meanwhile:
                 self.type(meanwhile)
             time.sleep(0.02)
@@ -55,7 +55,8 @@ class Terminal:
         os.close(self.master)
         return result.status
 
-    def _read(self):
+    def read(self):
+        """What is there; False: there will be no more."""
         try:
             while block := os.read(self.master, 65536):
                 self.seen += block

@@ -1,0 +1,76 @@
+"""Processes that crash, are killed or exit with a status, recordings that are torn, programs that are gone: a stop or a line."""
+import os
+import shutil
+
+from debugging import debug
+from robust import ABORT, FAULT, KILLED, OVERFLOW, STATUS, SUICIDE, Tidy, recorded
+
+SAID = {
+    FAULT: "p3 received signal SIGSEGV, Segmentation fault.", ABORT: "p3 received signal SIGABRT, Aborted.",
+    OVERFLOW: "p3 received signal SIGSEGV, Segmentation fault.", SUICIDE: "p3 received signal SIGKILL, Killed.",
+    STATUS: "p3 exits with status 3.", KILLED: "p3 was killed here, or later in this call.",
+}
+
+
+def test_debug_ends(context):
+    """However one process of several ends badly: it is stopped at and shown; then the recording ends, and one can go back and come again."""
+    context.need("gdb")
+    for options in ((), ("--threads=parallel",)):
+        for how, said in SAID.items():
+            if how == OVERFLOW and options:  # its limit on the stack is not there when replay starts threads
+                continue
+            recording = recorded(context, how, options=options)
+            with Tidy(context, recording, said) as tidy:
+                result = debug(context, recording, "continue all", "bt 3", "where", "continue all", "where", "continue", "focus p3", "continue",
+                               "run to p3:12", "where", "continue all", "print counter != 0", env=tidy.env, label=said)
+            text = result.stdout.decode()
+            context.expect(result.status == 0 and text.count(said) == 2, f"{how}{options}: {said!r} is said {text.count(said)} times:\n{text}", result)
+            context.expect(text.count("the recording ends here") == 3, f"{how}{options}: the end is not said:\n{text}", result)
+            context.expect("\n* p3:12 " in text and "$1 = 1\n" in text, f"{how}{options}: going back and coming again:\n{text}", result)
+
+
+def test_debug_end_is_known(context):
+    """A process of several threads that was killed has not exited, whatever its other threads did."""
+    for how in (ABORT, SUICIDE, KILLED):
+        listed = context.run([context.pastcone, "ps", recorded(context, how)], label="ps")
+        context.expect(b"killed" in listed.stdout.splitlines()[-1], f"{how}: {listed.stdout.decode()}", listed)
+
+
+def test_debug_torn(context):
+    """A recording that is cut off, overwritten, empty or lacks files, and a program that is gone or another one: one line, or as before."""
+    context.need("gdb")
+    whole = recorded(context)
+
+    def cut(path):
+        os.truncate(path, os.path.getsize(path) // 2)
+
+    def overwrite(path):
+        with open(path, "r+b") as file:
+            file.seek(os.path.getsize(path) // 2)
+            file.write(context.random.randbytes(100))
+
+    def empty(path):
+        os.truncate(path, 0)
+
+    names = [name for name in os.listdir(whole) if os.path.isfile(os.path.join(whole, name))]
+    for damage in (cut, overwrite, empty, os.remove):
+        for name in names:
+            torn = context.path("torn")
+            shutil.rmtree(torn, ignore_errors=True)
+            shutil.copytree(whole, torn)
+            damage(os.path.join(torn, name))
+            label = f"{damage.__name__} {name}"
+            result = context.run([context.pastcone, "debug", torn, "--batch", "-ex", "run to p1:40", "-ex", "where"], label=label)
+            context.expect_nobody_left(label)
+            context.expect(result.status in (0, 1) and len(result.stderr.splitlines()) <= 2, f"{label}: more than a line", result)
+            if result.status == 1:
+                context.expect(len(result.stderr.splitlines()) >= 1, f"{label}: it does not say why", result)
+            else:
+                context.expect(b"\n* p1:40 " in result.stdout, f"{label}: it does not come to the event", result)
+    program = os.path.join(context.work, "subject")
+    for label, how in (("gone", lambda: os.remove(program)), ("another one", lambda: shutil.copy("/bin/true", program))):
+        how()
+        result = context.run([context.pastcone, "debug", whole, "--batch", "-ex", "run to p1:40", "-ex", "where"], label=label)
+        context.expect_nobody_left(label)
+        context.expect(result.status in (0, 1) and len(result.stderr.splitlines()) <= 1, f"the program is {label}: more than a line", result)
+        context.expect(result.status == 1 or b"\n* p1:40 " in result.stdout, f"the program is {label}", result)
