@@ -155,6 +155,9 @@ std::vector<CommandText> stopping_texts() {
                "stop at. Compare\n"
                "each with a constant, or `trace` both. A predicate that never held is reported at the end of "
                "the run.\n"
+               "EXPRESSION may call functions that do nothing that is recorded; what they write is put back. A "
+               "thread's own\n"
+               "variables are those of p2.3, or of the first thread of p2.\n"
                "Breakpoints on the way to the state come first; `continue` goes on to it."},
       {.name = "trace",
        .group = kGroup,

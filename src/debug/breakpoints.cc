@@ -27,6 +27,8 @@ Breakpoints::Breakpoints(Engine& engine, Images& images) : engine_(engine), imag
           },
       .open = [this](ProcessId process) { return open(process); },
       .hit = [this](const TraceStop& stop, ThreadId thread, bool) { return hit(stop, thread); },
+      .undecided = [this](const TraceStop& stop, ThreadId thread) { return is_undecided(stop, thread); },
+      .decide = [this](ThreadId thread, uint64_t address) { return decide(thread, address); },
       .next_stop = [this](ThreadId thread, uint64_t step) { return next_message(thread, step); },
   });
 }
@@ -171,16 +173,49 @@ bool Breakpoints::hit(const TraceStop& stop, ThreadId thread) {
   auto [begin, end] = armed_[process].equal_range(stop.address);
   for (auto point = begin; point != end; ++point) {
     auto found = all_.find(point->second.number);
-    if (found == all_.end() || !found->second.enabled || !holds(point->second.site, stop, thread)) continue;
-    ++found->second.hits;
-    if (found->second.ignored > 0) {
-      --found->second.ignored;
-    } else {
-      numbers.push_back(found->first);
-    }
+    if (found == all_.end() || !found->second.enabled || !point->second.site.asked.empty()) continue;
+    if (holds(point->second.site, stop, thread) && count(found->first)) numbers.push_back(found->first);
   }
   hits_[thread] = {engine_.motions(), numbers};
   return !numbers.empty();
+}
+
+/// It has been hit. Whether that is a stop.
+bool Breakpoints::count(int number) {
+  Breakpoint& breakpoint = all_.at(number);
+  ++breakpoint.hits;
+  if (breakpoint.ignored == 0) return true;
+  --breakpoint.ignored;
+  return false;
+}
+
+bool Breakpoints::is_undecided(const TraceStop& stop, ThreadId thread) const {
+  auto armed = armed_.find(thread.process());
+  if (stop.kind != TraceStop::Kind::kBreak || armed == armed_.end()) return false;
+  auto [begin, end] = armed->second.equal_range(stop.address);
+  return std::any_of(begin, end, [](const auto& point) { return !point.second.site.asked.empty(); });
+}
+
+/// Those that gdb has to be asked about, now that the process stands. Whether one is a stop.
+Result<bool> Breakpoints::decide(ThreadId thread, uint64_t address) {
+  bool stops = false;
+  std::vector<Armed> points;
+  auto [begin, end] = armed_[thread.process()].equal_range(address);
+  for (auto point = begin; point != end; ++point) points.push_back(point->second);
+  for (const Armed& point : points) {
+    auto found = all_.find(point.number);
+    if (found == all_.end() || !found->second.enabled || point.site.asked.empty()) continue;
+    Seats::Reply reply = TRY(images_.seats().ask(thread, point.site.asked));
+    if (!reply.error.empty())
+      return fail("the condition of breakpoint {} cannot be tested: {}", point.number, reply.error);
+    bool holds = reply.holds || !reply.known;  // as in gdb: who cannot tell stops
+    if (!holds || !count(point.number)) continue;
+    stops = true;
+    Hits& hits = hits_[thread];
+    if (std::exchange(hits.motion, engine_.motions()) != engine_.motions()) hits.numbers.clear();
+    hits.numbers.push_back(point.number);
+  }
+  return stops;
 }
 
 bool Breakpoints::holds(const Site& site, const TraceStop& stop, ThreadId thread) {

@@ -64,6 +64,9 @@ class Breakpoints {
  private:
   Status open(ProcessId process);
   bool hit(const replay::TraceStop& stop, ThreadId thread);
+  bool is_undecided(const replay::TraceStop& stop, ThreadId thread) const;
+  Result<bool> decide(ThreadId thread, uint64_t address);
+  bool count(int number);
   bool holds(const Site& site, const replay::TraceStop& stop, ThreadId thread);
   std::optional<uint64_t> next_message(ThreadId thread, uint64_t step) const;
   void find_steps(const Breakpoint& breakpoint);
@@ -82,7 +85,7 @@ class Breakpoints {
   uint64_t generation_ = 0;
   struct Hits {
     uint64_t motion = 0;
-    std::vector<int> numbers;
+    std::vector<int> numbers;  ///< that it has stopped at
   };
   std::map<ThreadId, Hits> hits_;
   std::map<int, std::map<ThreadId, std::set<uint64_t>>> steps_;  ///< of messages: plain ones

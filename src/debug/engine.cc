@@ -22,16 +22,19 @@ Status Engine::restart() {
   end();  // before the next begins: one at a time
   run_ = TRY(Incarnation::begin(world_, options_.show_output, &shown_, options_.interrupted));
   run_->filter = [this](const replay::TraceStop& stop, ThreadId thread, bool inside) {
-    bool stops = false;  // all are asked: several may mean the same place
+    bool stops = false, undecided = false;  // all are asked: several may mean the same place
     for (const Observer& observer : observers_) {
       bool asked = observer.hit && (!calling_ || observer.in_calls);
       if (asked && observer.hit(stop, thread, inside)) stops = true;
+      if (asked && observer.undecided && observer.undecided(stop, thread)) undecided = true;
     }
-    return stops;
+    if (undecided) undecided_[thread.process()] = {thread, stop.address, stops};
+    return stops || undecided;
   };
   ++generation_;
   opened_.clear();
   reopened_.clear();
+  undecided_.clear();
   ++motions_;
   Arrival arrival = run_->run({});
   if (arrival.halt == Halt::kStanding) return {};
@@ -50,11 +53,7 @@ Gates Engine::gates() {
     at_gate_ = ProcessId();
     return status;
   };
-  gates.passes = [this](ProcessId process) -> Result<bool> {
-    if (reopened_.erase(process) == 0) return false;
-    TRY_STATUS(open(process));
-    return true;
-  };
+  gates.passes = [this](ProcessId process) { return passes(process); };
   gates.next_stop = [this](ThreadId thread, uint64_t step) {
     std::optional<uint64_t> next;
     for (const Observer& observer : observers_) {
@@ -64,6 +63,19 @@ Gates Engine::gates() {
     return next;
   };
   return gates;
+}
+
+Result<bool> Engine::passes(ProcessId process) {
+  bool passes = reopened_.erase(process) != 0;
+  if (passes) TRY_STATUS(open(process));
+  auto found = undecided_.find(process);
+  if (found == undecided_.end()) return passes;
+  Undecided one = found->second;
+  undecided_.erase(found);
+  bool stops = one.stops && !passes;
+  for (const Observer& observer : observers_)
+    if (observer.decide && TRY(observer.decide(one.thread, one.address))) stops = true;
+  return !stops;
 }
 
 Status Engine::open(ProcessId process) {

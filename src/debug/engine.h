@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <set>
 #include <vector>
@@ -22,6 +23,9 @@ struct Observer {
   std::function<bool(ProcessId)> wants = {};     ///< to be told when it begins with a program
   std::function<Status(ProcessId)> open = {};    ///< it has; it stands, and points can be set
   Incarnation::Filter hit = {};                  ///< whether a hit is a stop
+  /// Whether it takes gdb to say so; that is then asked, when the process stands.
+  std::function<bool(const replay::TraceStop&, ThreadId)> undecided = {};
+  std::function<Result<bool>(ThreadId, uint64_t address)> decide = {};
   bool in_calls = false;                         ///< `hit` is also asked while gdb calls a function
   /// The next step, in plain ones, behind the given one, at which the thread is to stop; none: nowhere.
   std::function<std::optional<uint64_t>(ThreadId, uint64_t)> next_stop = {};
@@ -89,6 +93,7 @@ class Engine {
   Gates gates();
   Status open(ProcessId process);
   Status open_all();
+  Result<bool> passes(ProcessId process);
 
   const World& world_;
   EngineOptions options_;
@@ -97,6 +102,12 @@ class Engine {
   uint64_t generation_ = 0, motions_ = 0;
   std::vector<bool> shown_;  ///< of output
   std::set<ProcessId> opened_, reopened_;
+  struct Undecided {
+    ThreadId thread;
+    uint64_t address;
+    bool stops;  ///< whatever is decided
+  };
+  std::map<ProcessId, Undecided> undecided_;
   ProcessId at_gate_;
   bool calling_ = false, stepping_ = false;
 };

@@ -10,7 +10,7 @@ namespace {
 void add_site(const gdb::Value& from, std::vector<Site>& sites) {
   auto address = from["addr"].number();
   if (address && !in_runtime(*address))  // it has functions, too, and gdb knows them
-    sites.push_back({*address, from["func"].text, from["file"].text, from["line"].text, {}});
+    sites.push_back({*address, from["func"].text, from["file"].text, from["line"].text, {}, {}});
 }
 
 }  // namespace
@@ -36,9 +36,12 @@ Result<std::vector<Site>> Images::ask(gdb::Gdb& gdb, const std::string& location
   for (const auto& [name, place] : point["locations"].items) add_site(place, sites);
   TRY(gdb.run(fmt::format("-break-delete {}", point["number"].text)));
   if (condition.empty()) return sites;
-  std::vector<gdb::AgentExpression> all = TRY(gdb::compile_all(gdb, condition, location));
+  Result<std::vector<gdb::AgentExpression>> all = gdb::compile_all(gdb, condition, location);
+  if (!all && !gdb::is_only_uncompiled(all.error().message)) return tl::unexpected<Error>(all.error());
   for (Site& site : sites) {
-    for (const gdb::AgentExpression& one : all)
+    if (!all) site.asked = condition;
+    if (!all) continue;
+    for (const gdb::AgentExpression& one : *all)
       if (!site.condition || one.scope() == site.address) site.condition = one;
   }
   return sites;

@@ -24,12 +24,14 @@ struct Site {
   uint64_t address = 0;
   std::string function, file, line;  ///< empty: not known
   std::optional<gdb::AgentExpression> condition;
+  std::string asked;  ///< the condition, if gdb has to be asked each time
 };
 
 class Images {
  public:
   Images(Engine& engine, Seats& seats) : engine_(engine), seats_(seats) {}
 
+  Seats& seats() { return seats_; }
   Image image(ProcessId process);
   /// Of a process that stands. The error is gdb's.
   Result<std::vector<Site>> find(ProcessId process, const std::string& location, const std::string& condition);

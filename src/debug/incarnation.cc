@@ -289,6 +289,23 @@ void Incarnation::stop_anywhere(ProcessId process) {
   }
 }
 
+bool Incarnation::wait_for(pid_t id) {
+  std::vector<TraceStop> others;
+  bool there = true;
+  while (there) {
+    auto stop = live_->wait_for_stop();
+    there = stop.has_value();
+    if (there && stop->process == id && stop->kind == TraceStop::Kind::kAsked) continue;
+    if (there && stop->process == id) {
+      there = stop->kind != TraceStop::Kind::kEnded;
+      break;
+    }
+    if (there) others.push_back(*stop);
+  }
+  for (const TraceStop& stop : others) tracer().give_back(stop);
+  return there;
+}
+
 Result<user_regs_struct> Incarnation::real_registers(ThreadId thread) {
   pid_t id = tid(thread);
   if (id == 0) return fail("{} does not run now", thread);

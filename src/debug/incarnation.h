@@ -72,6 +72,9 @@ class Incarnation {
   /// waits for others: kStanding.
   Arrival step(ThreadId thread);
 
+  /// One instruction, whatever it is, of a thread that stands; it leaves no trail.
+  bool step_once(ThreadId thread);
+
   /// The thread, whose registers lead it into a function, runs until it is stopped. It does nothing that is
   /// recorded: kStanding.
   Arrival call(ThreadId thread);
@@ -125,6 +128,8 @@ class Incarnation {
   Arrival walk_steps(ThreadId thread, uint64_t count);
   Result<Arrival> walk_to_hit(ThreadId thread, const Move& move, const Filter& stops, bool& there);
   Arrival wait_for_stop();
+  /// Of this process, whatever others do meanwhile. False: it has ended.
+  bool wait_for(pid_t process);
   std::set<ProcessId> others_than(ProcessId process) const;
   replay::Horizon horizon_into_next(ThreadId thread) const;
 

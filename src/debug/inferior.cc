@@ -36,6 +36,7 @@ pid_t Inferior::current() {
 std::string Inferior::thread_name(pid_t thread) { return fmt::format("{}.{}", process_, thread); }
 
 Result<gdb::Registers> Inferior::registers(pid_t thread) {
+  if (question_ && question_->thread() == id_of(thread)) return question_->registers();
   gdb::Registers registers;
   registers.general = TRY(engine_.now().registers(id_of(thread)));
   registers.floating = TRY(engine_.now().tracer().float_registers(engine_.now().tid(id_of(thread))));
@@ -43,6 +44,7 @@ Result<gdb::Registers> Inferior::registers(pid_t thread) {
 }
 
 Status Inferior::set_registers(pid_t thread, const gdb::Registers& registers) {
+  if (question_) return question_->thread() == id_of(thread) ? question_->set_registers(registers) : Status();
   if (call_failed()) return {};  // gdb tidies up; all of it will be undone
   ThreadId id = id_of(thread);
   user_regs_struct now = TRY(engine_.now().real_registers(id));
@@ -74,6 +76,7 @@ bool Inferior::calls() {
 }
 
 Result<std::vector<uint8_t>> Inferior::read(uint64_t address, size_t size) {
+  if (question_) question_->note_read(address, size);
   std::vector<uint8_t> bytes(size);
   if (engine_.now().read(process_, address, bytes.data(), size)) return bytes;
   // Up to the end of what is mapped.
@@ -90,12 +93,18 @@ Result<std::vector<uint8_t>> Inferior::read(uint64_t address, size_t size) {
 }
 
 Status Inferior::write(uint64_t address, ByteView bytes) {
+  if (question_) return question_->write(address, bytes);
   changed_ = true;
   if (engine_.now().tracer().write(process(), address, bytes.data(), bytes.size())) return {};
   return fail("there is no memory at {:#x}", address);
 }
 
 Status Inferior::insert(PointKind kind, uint64_t address, uint32_t size) {
+  if (question_) {
+    if (!is_break(kind)) return fail("there are no watchpoints while a function is called");
+    question_->insert(address);
+    return {};
+  }
   if (points_.contains({kind, address, size})) return {};
   bool reads = kind == PointKind::kRead || kind == PointKind::kAccess;
   TRY_STATUS(is_break(kind) ? engine_.now().add_break(process_, address)
@@ -105,6 +114,7 @@ Status Inferior::insert(PointKind kind, uint64_t address, uint32_t size) {
 }
 
 Status Inferior::remove(PointKind kind, uint64_t address, uint32_t size) {
+  if (question_ && is_break(kind)) question_->remove(address);
   if (points_.erase({kind, address, size}) == 0) return {};
   bool reads = kind == PointKind::kRead || kind == PointKind::kAccess;
   if (is_break(kind)) {
@@ -132,7 +142,21 @@ bool Inferior::has_watch(uint64_t address) const {
   });
 }
 
+gdb::Stop Inferior::answer_question() {
+  gdb::Stop stop;
+  stop.thread = static_cast<pid_t>(question_->thread().number());
+  if (engine_.now().pid(process_) == 0) {
+    stop.ended = 0;
+  } else if (question_->follow([this] { return engine_.interrupted(); }) && engine_.now().pid(process_) != 0) {
+    stop.point = PointKind::kBreak;
+  } else {
+    stop.signal = SIGILL;  // with which gdb takes the call back
+  }
+  return stop;
+}
+
 gdb::Stop Inferior::resume(const std::vector<gdb::Resume>& how) {
+  if (question_) return answer_question();
   pid_t stepped = 0;
   gdb::Resume step_how;
   for (const gdb::Resume& one : how) {

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "pastcone/debug/engine.h"
+#include "pastcone/debug/question.h"
 #include "pastcone/gdb/target.h"
 
 namespace pastcone::debug {
@@ -49,11 +50,20 @@ class Inferior : public gdb::Target {
   /// gdb was calling a function, and that cannot go on: the process is not what it was.
   bool call_failed() const { return call_ && call_->failed; }
 
+  /// What gdb does from now on is for a question, until there is none any more.
+  void begin_question(ThreadId thread, const user_regs_struct* as) {
+    end_question();
+    question_.emplace(engine_.now(), thread, as);
+  }
+  void end_question() { question_.reset(); }
+  Question& question() { return *question_; }
+
  private:
   ThreadId id_of(pid_t thread) const { return ThreadId(process_, static_cast<uint32_t>(thread)); }
   Result<Rest> step(ThreadId thread, const gdb::Resume& how);
   uint64_t seen_outside(ThreadId thread);
   void note_registers(ThreadId thread, const user_regs_struct& before, const user_regs_struct& after);
+  gdb::Stop answer_question();
   bool calls();
   bool is_own(const Result<Rest>& rest) const;
   gdb::Stop stop_of(ThreadId thread, const Result<Rest>& rest);
@@ -72,6 +82,7 @@ class Inferior : public gdb::Target {
     bool failed = false;
   };
   std::optional<Call> call_;
+  std::optional<Question> question_;
 };
 
 }  // namespace pastcone::debug

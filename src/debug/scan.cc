@@ -80,12 +80,14 @@ Status Scan::begin() {
     if (record->parent.valid()) gates.push_back({ThreadId(process, 1), 2});
     for (const ProgramRun& program : record->programs)
       gates.push_back({program.event.thread(), 2 * program.event.index()});
-    bool has_program = false;
+    bool has_program = false, begins = false;
     for (const Gate& gate : gates) {
       if (now().steps_done(gate.thread) < gate.step) {
         post.gates.push_back(gate);
       } else {
         has_program = true;
+        bool executed = !record->parent.valid() || gate.step > 2;
+        begins = executed && now().steps_done(gate.thread) == gate.step && origin_.trails.empty();
       }
     }
     if (!has_program || now().pid(process) == 0) continue;
@@ -93,7 +95,7 @@ Status Scan::begin() {
     for (const auto& [other, trail] : origin_.trails)
       if (other.process() == process) thread = other;
     bool moved = origin_.trails.contains(thread);
-    TRY_STATUS(open(post, {post, thread, moment(thread, moved ? 1 : 0), stand(thread).at}));
+    TRY_STATUS(open(post, {post, thread, moment(thread, moved ? 1 : 0), stand(thread).at}, begins));
   }
   begun_ = true;
   return {};
@@ -201,7 +203,11 @@ Status Scan::note_arrival(const Arrival& arrival) {
     return {};
   }
   if (stop.kind == TraceStop::Kind::kEnded) return {};
+  may_ask_ = true;
+  for (const Sight& sight : std::exchange(post->unanswered, {})) judge_all(*post, sight);
   if (stop.kind == TraceStop::Kind::kStep) take_step(*post, arrival.thread, stop.thread);
+  may_ask_ = false;
+  if (error_) return {};
   if (std::exchange(post->try_again, false)) {
     engine_->note_motion();
     Stand& there = stand(arrival.thread);
@@ -217,24 +223,35 @@ std::set<ProcessId> Scan::step_some() {
   for (auto& [process, post] : posts_) {
     pid_t pid = now().pid(process);
     if (!post.stepping || post.entry != 0 || pid == 0 || !now().tracer().stands(pid)) continue;
-    std::vector<pid_t> tids = now().tracer().threads(pid);
-    if (tids.size() != 1) {
-      error_ =
-          Error{fmt::format("{} has more than {} words to be watched, and more than one thread: say it with "
-                            "fewer variables",
-                            process, kMostWords)};
-      return stepped;
-    }
-    auto registers = now().tracer().registers(tids.front());
-    if (!registers) continue;
-    ThreadId thread = now().thread_of(tids.front());
-    if (in_runtime(registers->rip) &&
-        (post.leaving.contains(thread) || note_inside(post, thread, tids.front())))
-      continue;
-    now().tracer().step(tids.front());
+    std::optional<pid_t> tid = to_be_stepped(post, now().tracer().threads(pid));
+    if (error_) return stepped;
+    if (!tid) continue;
+    now().tracer().step(*tid);
     stepped.insert(process);
   }
   return stepped;
+}
+
+/// None: it is in the runtime, and is seen when it leaves that.
+std::optional<pid_t> Scan::to_be_stepped(Post& post, const std::vector<pid_t>& tids) {
+  if (tids.size() != 1) {
+    error_ = Error{
+        fmt::format("{} has more than {} words to be watched, and more than one thread: say it with fewer "
+                    "variables, or add 'at FILE:LINE'",
+                    post.process, kMostWords)};
+    return {};
+  }
+  pid_t tid = tids.front();
+  auto registers = now().tracer().registers(tid);
+  if (!registers) return {};
+  ThreadId thread = now().thread_of(tid);
+  bool outside = !in_runtime(registers->rip), enters = post.steps.outside && !outside;
+  post.steps.outside = outside;
+  if (!outside && (post.leaving.contains(thread) || note_inside(post, thread, tid, enters))) {
+    post.steps.outside = true;  // where it will be seen again
+    return {};
+  }
+  return tid;
 }
 
 bool Scan::ended(size_t part) const {

@@ -54,9 +54,14 @@ class Scan {
   struct Frame {
     uint64_t stack, back;  ///< where its return address is, and that
     bool active = false;   ///< behind its prologue
-    bool holds = false;
     uint64_t place = 0;
     user_regs_struct registers = {};
+  };
+  /// What gdb has said, which is true as long as the memory is the same.
+  struct Memo {
+    Verdict verdict;
+    std::vector<uint8_t> bytes;
+    uint64_t frames = 0;
   };
   struct Term {
     const SimplePredicate* text;
@@ -67,12 +72,37 @@ class Scan {
     size_t times = 0;
     std::set<Word> words = {};
     std::map<ThreadId, std::vector<Frame>> frames = {};
+    uint64_t frame_changes = 0;
+    std::optional<Memo> memo = {};
   };
   struct PartState {
     const Part* part;
     std::vector<Term> terms;
     TruthLog log;
     bool instant = false;  ///< it holds only while a thread stands somewhere
+  };
+  /// A moment of a process at which something may have changed.
+  struct Sight {
+    ThreadId thread;
+    Moment moment;
+    RouteRef route;
+    uint64_t place = 0;  ///< it has come to a place that may be meant
+    user_regs_struct registers = {};
+    bool all = true;  ///< what holds anywhere is looked at
+  };
+  struct Place {
+    uint64_t events = 0, points = 0;
+    bool operator==(const Place&) const = default;
+  };
+  struct Leaving {
+    uint64_t address;
+    Place from;
+  };
+  /// Of one that goes on by single instructions.
+  struct Steps {
+    RouteRef from;
+    uint64_t count = 0;
+    bool outside = true;  ///< the runtime, when it was last looked at
   };
   /// Of one process.
   struct Post {
@@ -82,18 +112,17 @@ class Scan {
     bool open = false;
     std::map<Word, unsigned> armed;  ///< how often it was hit in vain
     std::set<Word> wanted;
-    std::map<uint64_t, int> breaks;  ///< ours
-    std::map<ThreadId, uint64_t> leaving;
-    uint64_t entry = 0;  ///< where what names nothing yet is tried again
+    std::map<uint64_t, int> breaks;       ///< ours
+    std::map<ThreadId, Leaving> leaving;  ///< the runtime
+    uint64_t entry = 0;                   ///< where what names nothing yet is tried again
     bool try_again = false, points_due = false;
+    bool loading = false;  ///< its program has not begun by itself
     bool stepping = false;
-    RouteRef steps_from;
-    uint64_t steps = 0;
+    Steps steps;
+    std::vector<Sight> unanswered;  ///< gdb has to be asked, when it stands
+    std::map<ThreadId, uint64_t> thread_pointers;
+    uint64_t program_entry = 0;
     CodeMap code;
-  };
-  struct Place {
-    uint64_t events = 0, points = 0;
-    bool operator==(const Place&) const = default;
   };
   using Point = std::pair<Move::Kind, uint64_t>;
   /// Where a thread is, behind its last step.
@@ -126,6 +155,7 @@ class Scan {
   Status open_gates();
   Status note_arrival(const Arrival& arrival);
   std::set<ProcessId> step_some();
+  std::optional<pid_t> to_be_stepped(Post& post, const std::vector<pid_t>& tids);
   Incarnation& now() const { return engine_->now(); }
   Post* post_of(ProcessId process);
   const Post* post_of(ProcessId process) const;
@@ -133,6 +163,7 @@ class Scan {
   // scan_points.cc: programs, points
   Status open(Post& post, const Now& when, bool begins = false);
   Status compile(Post& post, ThreadId thread, bool begins);
+  void forget_asked(Post& post);
   Status find_frames(Post& post, ThreadId thread);
   Status set_breaks(Post& post, ThreadId thread);
   void forget_points(Post& post);
@@ -145,15 +176,27 @@ class Scan {
 
   // scan_hits.cc: what hits mean
   bool take(const replay::TraceStop& stop, ThreadId thread, bool inside);
+  bool take_leaving(Post& post, ThreadId thread, uint64_t address, bool same);
   bool take_break(const Now& now);
-  bool note_inside(Post& post, ThreadId thread, pid_t tid);
-  void take_place(const Now& now, uint64_t address, const user_regs_struct& registers);
-  void take_stand(const Now& now);
+  bool note_inside(Post& post, ThreadId thread, pid_t tid, bool enters = false);
   void enter(const Now& now, Term& term, const user_regs_struct& registers);
   void come_back(const Now& now, Term& term, uint64_t address, const user_regs_struct& registers);
   void take_step(Post& post, ThreadId thread, pid_t tid);
-  bool evaluate(const Now& now);
-  bool judge_term(const Now& now, Term& term);
+
+  // scan_judge.cc: what holds
+  bool judge_all(Post& post, const Sight& sight);
+  bool judge_places(Post& post, const Sight& sight);
+  bool judge_rest(Post& post, const Sight& sight);
+  Verdict verdict(Post& post, const Sight& sight, Term& term);
+  Verdict verdict_at(Post& post, const Sight& sight, const Term& term);
+  Verdict verdict_in(Post& post, const Term& term);
+  Verdict verdict_anywhere(Post& post, const Sight& sight, const Term& term);
+  AskGdb asker(Post& post, const Term& term, ThreadId thread, const user_regs_struct* as);
+  Told tell(Post& post, const Term& term, ThreadId thread, const user_regs_struct* as,
+            const std::string& text);
+  std::optional<uint64_t> thread_pointer(Post& post, ThreadId thread);
+  std::vector<uint8_t> bytes_of(const Post& post, const std::set<Word>& words) const;
+  void commit(Term& term, Verdict verdict);
   Stand& stand(ThreadId thread);
   Moment moment(ThreadId thread, uint64_t detail) const;
   Now after_hit(Post& post, ThreadId thread, const Move& move);
@@ -172,7 +215,7 @@ class Scan {
   std::map<ThreadId, Stand> stands_;
   std::map<std::pair<ProcessId, Point>, Arming> armings_;
   const std::function<bool()>* enough_ = nullptr;
-  bool begun_ = false, over_ = false, running_ = false;
+  bool begun_ = false, over_ = false, running_ = false, may_ask_ = false;
   replay::Horizons horizons_;  ///< to be set
   std::optional<Error> error_;
 };

@@ -4,6 +4,7 @@
 #include "pastcone/debug/registers.h"
 #include "pastcone/debug/scan.h"
 #include "pastcone/graph/steps.h"
+#include "pastcone/patch/abi.h"
 #include "pastcone/record/shared_stage.h"
 
 namespace pastcone::debug {
@@ -58,16 +59,12 @@ bool Scan::take(const TraceStop& stop, ThreadId thread, bool inside) {
   if (post == nullptr || !post->open) return false;
   if (stop.kind == TraceStop::Kind::kBreak) {
     auto leaving = post->leaving.find(thread);
-    if (leaving != post->leaving.end() && leaving->second == stop.address) {
-      post->leaving.erase(leaving);
-      remove_break(*post, stop.address);
-      bool stops = evaluate({*post, thread, moment(thread, 0), nullptr});
-      if (post->stepping) {
-        post->steps_from = nullptr;
-        post->steps = post->code.visible(stop.address) ? 1 : 0;
-        stops = true;
-      }
-      if (!post->breaks.contains(stop.address)) return stops;
+    bool leaves = leaving != post->leaving.end() && leaving->second.address == stop.address;
+    if (leaves) {
+      // A function that the runtime stands in for may be no event.
+      bool same = leaving->second.from == place(thread);
+      bool stops = take_leaving(*post, thread, stop.address, same);
+      if (same || !post->breaks.contains(stop.address)) return stops;
     }
     if (!post->breaks.contains(stop.address)) return false;
     return take_break(after_hit(*post, thread, {Move::Kind::kBreak, 0, 0, stop.address}));
@@ -79,22 +76,51 @@ bool Scan::take(const TraceStop& stop, ThreadId thread, bool inside) {
   auto word =
       std::ranges::find_if(post->armed, [&](const auto& each) { return each.first.address == stop.address; });
   if (word == post->armed.end()) return false;
-  bool stops =
-      evaluate(after_hit(*post, thread, {Move::Kind::kWatch, word->first.size, 0, word->first.address}));
+  Now when = after_hit(*post, thread, {Move::Kind::kWatch, word->first.size, 0, word->first.address});
+  bool stops = judge_all(*post, {thread, when.moment, when.route});
   if (!post->wanted.contains(word->first) && ++word->second > 64) post->points_due = stops = true;
   return stops;
 }
 
-/// The runtime writes: it counts when the event is over.
-bool Scan::note_inside(Post& post, ThreadId thread, pid_t tid) {
+/// It is in its program again.
+bool Scan::take_leaving(Post& post, ThreadId thread, uint64_t address, bool same) {
+  post.leaving.erase(thread);
+  Sight sight{thread, moment(thread, 0), nullptr};
+  if (same) {
+    Now when = after_hit(post, thread, {Move::Kind::kBreak, 0, 0, address});
+    sight.moment = when.moment;
+    sight.route = when.route;
+  }
+  remove_break(post, address);
+  if (post.stepping) {
+    if (!same) post.steps = {};
+    if (post.code.visible(address)) ++post.steps.count;
+  }
+  return judge_all(post, sight) || post.stepping;
+}
+
+/// The runtime writes: it counts when the event is over, or the function that it stands in for.
+bool Scan::note_inside(Post& post, ThreadId thread, pid_t tid, bool enters) {
   if (post.leaving.contains(thread)) return true;
   auto registers = now().tracer().registers(tid);
   if (!registers) return false;
-  uint64_t address = CodeMap::return_address(*registers, reader(post.process));
-  if (address == 0) return false;
+  uint64_t address = 0;
+  if (enters) {
+    bool patched = registers->rip == patch::kSyscallEntry || registers->rip == patch::kInstructionEntry;
+    if (patched)
+      address = registers->rcx;
+    else
+      (void)reader(post.process)(registers->rsp, &address, sizeof address);
+  } else {
+    address = CodeMap::return_address(*registers, reader(post.process));
+    auto program =
+        address == 0 ? post.code.registers_of_program(*registers, reader(post.process)) : std::nullopt;
+    if (program) address = program->rip;
+  }
+  if (address == 0 || in_runtime(address)) return false;
   add_break(post, thread, address);
   if (!post.breaks.contains(address)) return false;
-  post.leaving[thread] = address;
+  post.leaving[thread] = {address, place(thread)};
   return true;
 }
 
@@ -115,6 +141,7 @@ bool Scan::take_break(const Now& when) {
       if (who.kind == Who::Kind::kThread && who.thread != when.thread) continue;
       if (address == term.code->entry) enter(when, term, *registers);
       come_back(when, term, address, *registers);
+      ++term.frame_changes;
       auto place = term.code->places.find(address);
       std::vector<Frame>& frames = term.frames[when.thread];
       if (place != term.code->places.end() && !frames.empty() && !frames.back().active) {
@@ -125,9 +152,7 @@ bool Scan::take_break(const Now& when) {
       calls = true;
     }
   }
-  take_place(when, address, *registers);
-  bool stops = calls && evaluate(when);
-  return stops || error_ || (enough_ != nullptr && (*enough_)());
+  return judge_all(post, {when.thread, when.moment, when.route, address, *registers, calls});
 }
 
 void Scan::enter(const Now& when, Term& term, const user_regs_struct& registers) {
@@ -151,116 +176,22 @@ void Scan::come_back(const Now& when, Term& term, uint64_t address, const user_r
   }
 }
 
-/// Parts that hold only while a thread stands here.
-void Scan::take_place(const Now& when, uint64_t address, const user_regs_struct& registers) {
-  auto read = reader(when.post.process);
-  auto reg = [&](int number) { return register_of(registers, number); };
-  for (PartState* state : when.post.parts) {
-    if (!state->instant) continue;
-    if (state->part->thread.valid() && state->part->thread != when.thread) continue;
-    bool all = true, here = false;
-    for (Term& term : state->terms) {
-      bool holds = false;
-      if (term.code != nullptr && term.text->at) {
-        const Who& who = term.text->who;
-        auto found = term.code->places.find(address);
-        bool meant = who.kind != Who::Kind::kThread || who.thread == when.thread;
-        holds = meant && found != term.code->places.end() && judge(found->second, read, reg).holds;
-        here = here || holds;
-        if (holds) ++term.times;
-      } else if (term.code != nullptr) {
-        holds = judge_term(when, term);
-      }
-      all = all && holds;
-    }
-    if (!all || !here) continue;
-    state->log.note(world_.graph, when.moment, true, when.route);
-    Moment behind = when.moment;
-    ++behind.detail;
-    auto route = std::make_shared<Route>(Route{when.route, {Move::Kind::kSteps, 0, 1, 0}});
-    state->log.note(world_.graph, behind, false, route);
-  }
-}
-
-/// It has come there before, and stands there still.
-void Scan::take_stand(const Now& when) {
-  auto registers = now().tracer().registers(now().tid(when.thread));
-  if (!registers) return;
-  take_place(when, registers->rip, *registers);
-  ++stand(when.thread).hits;
-}
-
 void Scan::take_step(Post& post, ThreadId thread, pid_t tid) {
   if (!post.stepping) return;
   auto registers = now().tracer().registers(tid);
   if (!registers || !post.code.visible(registers->rip)) return;
   Stand& there = stand(thread);
   ++there.hits;
-  ++post.steps;
-  there.at = std::make_shared<Route>(Route{post.steps_from, {Move::Kind::kSteps, 0, post.steps, 0}});
+  ++post.steps.count;
+  there.at = std::make_shared<Route>(Route{post.steps.from, {Move::Kind::kSteps, 0, post.steps.count, 0}});
   Now when{post, thread, moment(thread, 2 * there.hits), there.at};
-  evaluate(when);
+  judge_all(post, {thread, when.moment, when.route});
   if (post.breaks.contains(registers->rip)) {
     // It will not stop there: it stands there.
     ++there.counts[{Move::Kind::kBreak, registers->rip}];
     when.route = std::make_shared<Route>(Route{nullptr, {Move::Kind::kBreak, 0, 0, registers->rip}});
     take_break(when);
   }
-}
-
-bool Scan::judge_term(const Now& when, Term& term) {
-  auto read = reader(when.post.process);
-  bool held = std::exchange(term.holds, false);
-  term.words.clear();
-  if (term.code == nullptr) return false;
-  if (term.text->in.empty()) {
-    Verdict verdict = judge(term.code->anywhere, read, [](int) { return 0; });
-    term.holds = verdict.holds;
-    term.words = std::move(verdict.words);
-  } else {
-    for (auto& [thread, frames] : term.frames) {
-      if (!frames.empty() && frames.back().active) {
-        Frame& frame = frames.back();
-        Verdict verdict = judge(term.code->places.at(frame.place), read,
-                                [&](int number) { return register_of(frame.registers, number); });
-        if (verdict.by_registers && !error_)
-          error_ = Error{
-              fmt::format("{}: in {} this is in registers, because the program was optimised: compile it "
-                          "with -O0, or say 'at FILE:LINE'",
-                          to_string(*term.text), term.text->in)};
-        frame.holds = verdict.holds;
-        term.words.insert(verdict.words.begin(), verdict.words.end());
-      }
-      for (const Frame& frame : frames) term.holds = term.holds || frame.holds;
-    }
-  }
-  if (term.holds && !held) ++term.times;
-  return term.holds;
-}
-
-/// All parts anew. Whether the process has to stand.
-bool Scan::evaluate(const Now& when) {
-  Post& post = when.post;
-  for (PartState* state : post.parts) {
-    if (state->instant) continue;
-    bool all = true;
-    for (Term& term : state->terms) all = judge_term(when, term) && all;
-    ThreadId own = state->part->thread;
-    if (!own.valid() || own == when.thread) {
-      state->log.note(world_.graph, when.moment, all, when.route);
-    } else if (bool unborn = now().events_done(own) == 0; !post.open || unborn) {
-      // As the thread finds it, when it begins if it has not yet.
-      Moment finds = moment(own, 0);
-      if (unborn) finds.step = graph::find_step(world_.graph, finds.step.thread, graph::leaving(1));
-      state->log.note(world_.graph, finds, all, nullptr);
-    }
-  }
-  bool was_stepping = post.stepping;
-  choose_words(post);
-  post.points_due =
-      post.points_due || post.stepping != was_stepping ||
-      std::ranges::any_of(post.wanted, [&](const Word& word) { return !post.armed.contains(word); });
-  return post.points_due || error_ || (enough_ != nullptr && (*enough_)());
 }
 
 }  // namespace pastcone::debug

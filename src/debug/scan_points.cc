@@ -37,6 +37,19 @@ Status Scan::compile(Post& post, ThreadId thread, bool begins) {
   return {};
 }
 
+/// gdb may know more of them now that libraries are there.
+void Scan::forget_asked(Post& post) {
+  Image image = Images(*engine_, *seats_).image(post.process);
+  for (PartState* state : post.parts) {
+    for (Term& term : state->terms) {
+      if (term.code == nullptr || !term.code->asks()) continue;
+      codes_.forget(image, *term.text);
+      term.code = nullptr;
+      term.memo.reset();
+    }
+  }
+}
+
 /// The calls that a thread is in already.
 Status Scan::find_frames(Post& post, ThreadId thread) {
   gdb::Gdb* gdb = TRY(seats_->look_at(thread));
@@ -58,9 +71,10 @@ Status Scan::find_frames(Post& post, ThreadId thread) {
           return std::strtoull(value.results["value"].text.c_str(), nullptr, 0);
         };
         Frame frame{number("frame at ") - sizeof(uint64_t), number("saved rip = ")};
+        frame.registers = TRY(now().registers(thread));
         frame.registers.rbp = TRY(reg("$rbp"));
         frame.registers.rsp = TRY(reg("$rsp"));
-        frame.place = term.code->places.begin()->first;
+        frame.place = frame.registers.rip = term.code->places.begin()->first;
         frame.active = each["addr"].number().value_or(0) >= frame.place;
         frames.insert(frames.begin(), frame);
         add_break(post, thread, frame.back);
@@ -77,6 +91,7 @@ Status Scan::open(Post& post, const Now& when, bool begins) {
   uint64_t entry = std::exchange(post.entry, 0);
   if (entry != 0) {
     remove_break(post, entry);
+    forget_asked(post);
   } else {
     forget_points(post);
   }
@@ -89,12 +104,26 @@ Status Scan::open(Post& post, const Now& when, bool begins) {
   });
   if (in_calls && !begins && entry == 0) TRY_STATUS(find_frames(post, when.thread));
   post.open = false;
-  evaluate(when);
-  if (!begins && entry == 0 && when.moment.detail != 0) take_stand(when);
+  post.loading = begins;
+  post.program_entry = Images(*engine_, *seats_).image(post.process).entry;
+  Sight sight{when.thread, when.moment, when.route};
+  bool came = !begins && entry == 0 && when.moment.detail != 0;  // it has come there before, and stands there still
+  auto registers = now().tracer().registers(now().tid(when.thread));
+  if (came && registers) {
+    sight.place = registers->rip;
+    sight.registers = *registers;
+    ++stand(when.thread).hits;
+  }
+  may_ask_ = true;
+  judge_all(post, sight);
+  may_ask_ = false;
   post.open = true;
   // What the loader does is not stepped through: it is over when the program itself begins.
-  if (begins && post.stepping && post.entry == 0) {
-    post.entry = Images(*engine_, *seats_).image(post.process).entry;
+  bool asks = std::ranges::any_of(post.parts, [](const PartState* state) {
+    return std::ranges::any_of(state->terms, [](const Term& term) { return term.code != nullptr && term.code->asks(); });
+  });
+  if (begins && (post.stepping || asks) && post.entry == 0) {
+    post.entry = post.program_entry;
     if (post.entry != 0) add_break(post, when.thread, post.entry);
   }
   post.points_due = false;
@@ -139,8 +168,15 @@ void Scan::forget_points(Post& post) {
   post.leaving.clear();
   post.entry = 0;
   post.stepping = false;
-  for (PartState* state : post.parts)
-    for (Term& term : state->terms) term.frames.clear();
+  post.steps = {};
+  post.unanswered.clear();
+  post.thread_pointers.clear();
+  for (PartState* state : post.parts) {
+    for (Term& term : state->terms) {
+      term.frames.clear();
+      term.memo.reset();
+    }
+  }
 }
 
 void Scan::note_arming(ThreadId thread, Point point) {
@@ -200,9 +236,7 @@ Status Scan::set_words(Post& post, ThreadId thread) {
   pid_t pid = now().pid(post.process);
   if (pid == 0) return {};
   if (post.stepping) {
-    Stand& there = stand(thread);
-    post.steps_from = there.at;
-    post.steps = 0;
+    post.steps = {stand(thread).at, 0};
   }
   size_t missing = static_cast<size_t>(
       std::ranges::count_if(post.wanted, [&](const Word& word) { return !post.armed.contains(word); }));

@@ -14,6 +14,7 @@
 
 #include "pastcone/debug/hidden_runtime.h"
 #include "pastcone/debug/source_frame.h"
+#include "pastcone/gdb/compile.h"
 
 namespace pastcone::debug {
 namespace {
@@ -50,6 +51,14 @@ bool is_setting(std::string_view command) {
   return std::ranges::any_of(kFirst, begins) || std::ranges::any_of(kSecond, begins);
 }
 
+/// Errors of gdb that are about how the process is now, not about the expression.
+bool is_about_now(const std::string& error) {
+  for (const char* text : {"annot access memory", "optimized out", "ivision by zero", "not available", "thread-local storage",
+                           "not saved", "nvalid memory", "no memory at"})
+    if (error.find(text) != std::string::npos) return true;
+  return false;
+}
+
 }  // namespace
 
 struct Seats::Seat {
@@ -65,6 +74,8 @@ struct Seats::Seat {
   bool connected = false, is_new = true;
   uint32_t thread = 0;  ///< that it looks at
   uint64_t seen = 0;  ///< Engine::motions() when gdb last saw the process
+  bool asked = false;  ///< since then, about other registers perhaps
+  uint64_t generation = 0;
 };
 
 Seats::Seats(Engine& engine) : engine_(engine) {}
@@ -100,6 +111,8 @@ Result<Seats::Seat*> Seats::sit(ProcessId process) {
   TRY_STATUS(hide_runtime(*seat->gdb));
   seat->gdb->set_interrupted([this] { return engine_.interrupted(); });
   for (const Setting& setting : shared_) TRY(seat->gdb->console(setting.command, setting.body));
+  // What an answer depends on shows in what is read.
+  TRY(seat->gdb->console("set stack-cache off"));
   return (seats_[process] = std::move(seat)).get();
 }
 
@@ -211,13 +224,14 @@ Result<Seats::Seat*> Seats::look_once(ThreadId thread) {
   seat->inferior.look_at(thread.number());
   if (!seat->connected || seat->program != seat->inferior.program()) {
     TRY_STATUS(connect(*seat));
-  } else if (seat->seen != engine_.motions()) {
+  } else if (seat->seen != engine_.motions() || seat->asked) {
     TRY_STATUS(refresh(*seat));
   }
-  if (seat->thread != thread.number() || seat->seen != engine_.motions())
+  if (seat->thread != thread.number() || seat->seen != engine_.motions() || seat->asked)
     TRY_STATUS(select(*seat, thread.number()));
   seat->thread = thread.number();
   seat->seen = engine_.motions();
+  seat->asked = false;
   if (std::exchange(seat->is_new, false)) set_again(*seat);
   return seat;
 }
@@ -289,6 +303,60 @@ Result<gdb::Answer> Seats::console(ThreadId thread, const std::string& command,
     remark_ = std::move(remark);
     return gdb::Answer();
   }
+}
+
+Result<Seats::Reply> Seats::ask_once(Seat& seat, ThreadId thread, const std::string& expression,
+                                     const user_regs_struct* as) {
+  seat.inferior.look_at(thread.number());
+  seat.inferior.begin_question(thread, as);
+  seat.asked = true;
+  Question& question = seat.inferior.question();
+  std::string test = fmt::format("output !({})", TRY(question.with_strings(expression)));
+  bool calls = test.find('(', 8) != std::string::npos;
+  if (calls) TRY(seat.gdb->console("set unwindonsignal on"));
+  TRY(seat.gdb->console("maintenance flush register-cache"));
+  // The first time gdb also looks where it is.
+  TRY(seat.gdb->console("output $sp"));
+  question.forget_reads();
+  gdb::Answer answer = TRY(seat.gdb->console(test));
+  if (auto typed = answer.good ? std::nullopt : gdb::with_return_types(test, answer.error))
+    answer = TRY(seat.gdb->console(*typed));
+  if (calls) TRY(seat.gdb->console("set unwindonsignal off"));
+  Reply reply;
+  reply.reads = question.reads();
+  reply.called = question.called();
+  reply.known = answer.good && question.failure().empty();
+  reply.holds = reply.known && (answer.console == "0" || answer.console == "false");
+  if (!question.failure().empty()) {
+    if (!question.crashed()) reply.error = question.failure();
+  } else if (!answer.good && !is_about_now(answer.error)) {
+    reply.error = answer.error.substr(0, answer.error.find('\n'));
+  }
+  return reply;
+}
+
+Result<Seats::Reply> Seats::ask(ThreadId thread, const std::string& expression, const user_regs_struct* as) {
+  TRY_STATUS(engine_.now().freeze(thread.process()));
+  auto found = seats_.find(thread.process());
+  bool ready = found != seats_.end() && found->second->gdb && found->second->gdb->alive() && found->second->connected &&
+               found->second->asked && found->second->thread == thread.number() &&
+               found->second->generation == engine_.generation() &&
+               found->second->program == found->second->inferior.program();
+  if (!ready) TRY(look_at(thread));
+  Seat& seat = *seats_.at(thread.process());
+  seat.generation = engine_.generation();
+  Result<Reply> reply = ask_once(seat, thread, expression, as);
+  seat.inferior.end_question();
+  // Libraries may have come since gdb has looked.
+  if (reply && !reply->error.empty() && ready) {
+    TRY(look_at(thread));
+    reply = ask_once(seat, thread, expression, as);
+    seat.inferior.end_question();
+  }
+  if (reply) return reply;
+  bool died = !seat.gdb->alive();
+  if (died) seats_.erase(thread.process());
+  return reply;
 }
 
 }  // namespace pastcone::debug

@@ -34,6 +34,16 @@ class Seats {
   };
   void share(ProcessId told, Setting setting);
 
+  struct Reply {
+    bool known = false;  ///< it has a value here
+    bool holds = false;
+    bool called = false;  ///< functions
+    std::string error;  ///< it is wrong, or must not be asked; empty: it may have a value elsewhere
+    std::vector<std::pair<uint64_t, uint32_t>> reads;  ///< memory that it depends on, some of which may be constant
+  };
+  /// Whether an expression is true, where the thread stands or for other registers, without a trace (question.h).
+  Result<Reply> ask(ThreadId thread, const std::string& expression, const user_regs_struct* as = nullptr);
+
   /// The thread of the process that gdb has given this number.
   Result<uint32_t> thread_numbered(ThreadId looked_at, int64_t number);
 
@@ -57,6 +67,7 @@ class Seats {
   static void close_door(Seat& seat);
   Status refresh(Seat& seat);
   Status select(Seat& seat, uint32_t thread);
+  Result<Reply> ask_once(Seat& seat, ThreadId thread, const std::string& expression, const user_regs_struct* as);
 
   Engine& engine_;
   std::map<ProcessId, std::unique_ptr<Seat>> seats_;

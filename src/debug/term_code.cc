@@ -1,12 +1,15 @@
 #include "pastcone/debug/term_code.h"
 
+#include <algorithm>
+
 #include "pastcone/debug/parts.h"
 #include "pastcone/gdb/compile.h"
+#include "pastcone/gdb/translate.h"
 
 namespace pastcone::debug {
 namespace {
 
-constexpr int kFramePointer = 6, kStackPointer = 7;
+constexpr int kFramePointer = 6, kStackPointer = 7, kThreadPointer = 58;
 
 std::string location_of(const SimplePredicate& term) {
   if (!term.in.empty()) return term.in;
@@ -21,16 +24,62 @@ Result<uint64_t> address_of(gdb::Gdb& gdb, const std::string& text) {
   return static_cast<uint64_t>(value.value);
 }
 
+Status refuse_registers(const std::string& part) {
+  return fail("'{}' is about a function's own variables or registers: add 'in FUNCTION' or 'at PLACE'", part);
+}
+
+/// gdb has to understand it: what it is, if not what it is now.
+Result<Condition> to_be_asked(gdb::Gdb& gdb, const std::string& part) {
+  for (const gdb::Token& token : gdb::tokens_of(part))
+    if (token.text.starts_with('$') && !token.text.starts_with("$_")) TRY_STATUS(refuse_registers(part));
+  gdb::Answer answer = TRY(gdb.console(fmt::format("whatis !({})", part)));
+  // Functions without debug information have no type until they are called with a cast.
+  bool untyped = gdb::with_return_types(part, "has unknown return type").has_value();
+  bool unsure = answer.error.starts_with("Invalid cast") || untyped;
+  if (!answer.good && !unsure) return fail("{}", answer.error.substr(0, answer.error.find('\n')));
+  return Condition{part, {}};
+}
+
 Result<Conditions> compile_anywhere(gdb::Gdb& gdb, const SimplePredicate& term) {
   Conditions all;
   for (const std::string& part : conjuncts_of(term.expression)) {
-    gdb::AgentExpression code = TRY(gdb::compile(gdb, part));
-    if (code.uses_registers())
-      return fail("'{}' is about a function's own variables or registers: add 'in FUNCTION' or 'at PLACE'",
-                  part);
-    all.push_back(std::move(code));
+    Result<gdb::AgentExpression> code = gdb::compile(gdb, part);
+    if (!code && !gdb::is_only_uncompiled(code.error().message)) return tl::unexpected<Error>(code.error());
+    if (!code) {
+      all.push_back(TRY(to_be_asked(gdb, part)));
+      continue;
+    }
+    if (code->uses_registers(kThreadPointer)) TRY_STATUS(refuse_registers(part));
+    all.push_back({part, std::move(*code)});
   }
   return all;
+}
+
+/// What gdb is asked of a function later on it finds by what the registers were at its beginning.
+Status check_in_memory(gdb::Gdb& gdb, const std::string& part, const std::string& location) {
+  std::string before;
+  for (const gdb::Token& token : gdb::tokens_of(part)) {
+    bool variable = token.kind == gdb::Token::Kind::kName && before != "." && before != "->";
+    before = token.text;
+    if (!variable) continue;
+    bool moves = false;
+    auto code = gdb::compile_all(gdb, token.text, location);
+    auto note = [&](int number) {
+      moves = moves || (number != kFramePointer && number != kStackPointer && number != kThreadPointer);
+      return 0;
+    };
+    if (code) {
+      for (const gdb::AgentExpression& one : *code)
+        (void)one.evaluate([](uint64_t, void*, size_t) { return false; }, note);
+    }
+    bool gone = !code && code.error().message.find("optimized out") != std::string::npos;
+    if (moves || gone)
+      return fail(
+          "in {} '{}' is in registers, because the program was optimised: compile it with -O0, or say 'at "
+          "FILE:LINE'",
+          location, token.text);
+  }
+  return {};
 }
 
 Result<TermCode> ask(gdb::Gdb& gdb, const SimplePredicate& term) {
@@ -47,8 +96,18 @@ Result<TermCode> ask(gdb::Gdb& gdb, const SimplePredicate& term) {
   }
   std::string location = location_of(term);
   for (const std::string& part : conjuncts_of(term.expression)) {
-    std::vector<gdb::AgentExpression> all = TRY(gdb::compile_all(gdb, part, location));
-    for (gdb::AgentExpression& one : all) code.places[one.scope()].push_back(std::move(one));
+    Result<std::vector<gdb::AgentExpression>> all = gdb::compile_all(gdb, part, location);
+    if (!all && !gdb::is_only_uncompiled(all.error().message)) return tl::unexpected<Error>(all.error());
+    if (all) {
+      for (gdb::AgentExpression& one : *all) {
+        uint64_t address = one.scope();
+        code.places[address].push_back({part, std::move(one)});
+      }
+      continue;
+    }
+    if (!term.in.empty()) TRY_STATUS(check_in_memory(gdb, part, location));
+    for (const gdb::AgentExpression& place : TRY(gdb::compile_all(gdb, "1", location)))
+      code.places[place.scope()].push_back({part, {}});
   }
   if (!term.in.empty()) code.entry = TRY(address_of(gdb, term.in));
   return code;
@@ -56,20 +115,42 @@ Result<TermCode> ask(gdb::Gdb& gdb, const SimplePredicate& term) {
 
 }  // namespace
 
-Verdict judge(const Conditions& conditions, const gdb::ReadMemory& read, const gdb::ReadRegister& reg) {
+bool TermCode::asks() const {
+  auto any = [](const Conditions& all) {
+    return std::ranges::any_of(all, [](const Condition& one) { return !one.code; });
+  };
+  return any(anywhere) || std::ranges::any_of(places, [&](const auto& place) { return any(place.second); });
+}
+
+Verdict judge(const Conditions& conditions, const gdb::ReadMemory& read, const gdb::ReadRegister& reg,
+              const AskGdb& ask) {
   Verdict verdict;
   auto note_register = [&](int number) {
-    if (number != kFramePointer && number != kStackPointer) verdict.by_registers = true;
+    if (number != kFramePointer && number != kStackPointer && number != kThreadPointer)
+      verdict.by_registers = true;
     return reg(number);
   };
   std::set<Word> all;
-  for (const gdb::AgentExpression& condition : conditions) {
-    gdb::Evaluation value;
-    bool known = condition.evaluate(read, note_register, value).has_value();
+  for (const Condition& condition : conditions) {
     std::set<Word> words;
-    for (const auto& [address, size] : value.memory) add_words(address, size, words);
+    bool known = false, holds = false;
+    if (condition.code) {
+      gdb::Evaluation value;
+      known = condition.code->evaluate(read, note_register, value).has_value();
+      holds = known && value.value != 0;
+      for (const auto& [address, size] : value.memory) add_words(address, size, words);
+    } else {
+      std::optional<Told> told = ask(condition.text);
+      if (!told) {
+        verdict.unknown = true;
+        return verdict;
+      }
+      known = told->known;
+      holds = told->holds;
+      for (const auto& [address, size] : told->memory) add_words(address, size, words);
+    }
     all.insert(words.begin(), words.end());
-    if (known && value.value != 0) continue;
+    if (holds) continue;
     // One that is false is enough; if it makes no sense now, what came before may change that.
     verdict.words = known ? std::move(words) : std::move(all);
     return verdict;

@@ -2,7 +2,9 @@
 // at. gdb is asked once for a program and the address that it lies at.
 #pragma once
 
+#include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,13 +16,20 @@
 
 namespace pastcone::debug {
 
-/// Conditions of which all have to hold, in the order in which they may be looked at.
-using Conditions = std::vector<gdb::AgentExpression>;
+/// One that gdb does not compile (a call, floating point) is asked of gdb each time.
+struct Condition {
+  std::string text;
+  std::optional<gdb::AgentExpression> code;
+};
+/// All of them have to hold, in the order in which they may be looked at.
+using Conditions = std::vector<Condition>;
 
 struct TermCode {
   std::map<uint64_t, Conditions> places;  ///< at, in: by address; in: behind the function's prologue
   uint64_t entry = 0;                     ///< in: the function
   Conditions anywhere;                    ///< else
+
+  bool asks() const;  ///< gdb has to be asked
 };
 
 /// What a term is now, and what has to be watched to know when it is not any more.
@@ -28,9 +37,18 @@ struct Verdict {
   bool holds = false;
   std::set<Word> words;
   bool by_registers = false;  ///< of others than the frame's
+  bool unknown = false;       ///< gdb has to be asked, and could not
 };
 
-Verdict judge(const Conditions& conditions, const gdb::ReadMemory& read, const gdb::ReadRegister& reg);
+/// Of gdb; none: it cannot be asked now.
+struct Told {
+  bool known = false, holds = false;
+  std::vector<std::pair<uint64_t, uint32_t>> memory;  ///< that it depends on
+};
+using AskGdb = std::function<std::optional<Told>(const std::string& expression)>;
+
+Verdict judge(const Conditions& conditions, const gdb::ReadMemory& read, const gdb::ReadRegister& reg,
+              const AskGdb& ask);
 
 /// Kept from one search to the next.
 class TermCodes {

@@ -151,8 +151,9 @@ Result<AgentExpression> AgentExpression::parse(std::string_view maint_output) {
   return std::move(TRY(parse_all(maint_output)).front());
 }
 
-bool AgentExpression::uses_registers() const {
-  return std::any_of(code_.begin(), code_.end(), [](const Instruction& i) { return i.code == Code::kReg; });
+bool AgentExpression::uses_registers(int but) const {
+  return std::any_of(code_.begin(), code_.end(),
+                     [&](const Instruction& i) { return i.code == Code::kReg && i.operand != but; });
 }
 
 bool AgentExpression::reads_nothing() const {

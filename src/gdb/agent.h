@@ -42,8 +42,8 @@ class AgentExpression {
 
   /// The address that it was compiled for.
   uint64_t scope() const { return scope_; }
-  /// Whether any path through it reads a register.
-  bool uses_registers() const;
+  /// Whether any path through it reads a register, other than this one.
+  bool uses_registers(int but = -1) const;
   /// A constant.
   bool reads_nothing() const;
 

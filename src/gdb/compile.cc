@@ -1,6 +1,8 @@
 #include "pastcone/gdb/compile.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <map>
 
 #include "pastcone/gdb/translate.h"
 
@@ -37,10 +39,74 @@ std::string reason(const Answer& answer, const std::string& location) {
   return text;
 }
 
+bool is_thread_local(const Answer& answer) {
+  return answer.error.find("DW_OP_form_tls_address") != std::string::npos;
+}
+
+/// A pointer to `type`: int *, int (*)[4], void (**)(int).
+std::string pointer_to(std::string type) {
+  if (size_t at = type.find("(*"); at != std::string::npos) return type.insert(at + 1, "*");
+  if (size_t at = type.find('['); at != std::string::npos) return type.insert(at, "(*)");
+  return type + " *";
+}
+
+/// Variables of each thread by where they are from its $fs_base on. What lies elsewhere in each stays as it
+/// is.
+Result<std::string> by_thread_pointer(Gdb& gdb, const std::string& expression, const std::string& location) {
+  constexpr int64_t kFarthest = 1 << 20;
+  std::string out, before;
+  for (const Token& token : tokens_of(expression)) {
+    std::string text = token.text;
+    bool may_be =
+        token.kind == Token::Kind::kName && before != "." && before != "->" && !text.starts_with('$');
+    if (may_be && is_thread_local(TRY(gdb.console(command(text, location))))) {
+      Answer type = TRY(gdb.console("whatis " + text));
+      Answer distance = TRY(gdb.run("-data-evaluate-expression " +
+                                    c_string(fmt::format("(long)((char*)&{} - (char*)$fs_base)", text))));
+      int64_t far = distance.good ? std::strtoll(distance.results["value"].text.c_str(), nullptr, 10) : 0;
+      constexpr std::string_view kBefore = "type = ";
+      if (type.good && type.console.starts_with(kBefore) && far < 0 && far > -kFarthest) {
+        std::string named = type.console.substr(kBefore.size(), type.console.find('\n') - kBefore.size());
+        text = fmt::format("(*({})((char*)$fs_base - {}))", pointer_to(named), -far);
+      }
+    }
+    out += token.space + text;
+    before = token.text;
+  }
+  return out;
+}
+
 }  // namespace
 
-Result<std::vector<AgentExpression>> compile_all(Gdb& gdb, const std::string& expression,
+std::optional<std::string> with_return_types(const std::string& expression, const std::string& error) {
+  static const std::map<std::string, std::string> kTypes = {
+      {"strcmp", "int"},    {"strncmp", "int"},  {"strcasecmp", "int"}, {"strncasecmp", "int"},
+      {"memcmp", "int"},    {"strlen", "long"},  {"strnlen", "long"},   {"strchr", "char*"},
+      {"strrchr", "char*"}, {"strstr", "char*"}, {"abs", "int"},        {"__errno_location", "int*"}};
+  if (error.find("has unknown return type") == std::string::npos) return {};
+  std::string out;
+  bool changed = false, after_cast = false;
+  for (const Token& token : tokens_of(expression)) {
+    auto type = token.kind == Token::Kind::kName && !after_cast ? kTypes.find(token.text) : kTypes.end();
+    out += token.space;
+    if (type != kTypes.end()) out += "(" + type->second + ")";
+    changed = changed || type != kTypes.end();
+    out += token.text;
+    after_cast = token.text == ")" || token.text == "." || token.text == "->";
+  }
+  return changed ? std::optional(out) : std::nullopt;
+}
+
+bool is_only_uncompiled(const std::string& error) {
+  for (const char* wrong : {"No ", "Function ", "A syntax error", "Couldn't find member", "There is no",
+                            "Junk", "Unmatched", "Structure has no", "Cannot find thread-local"})
+    if (error.starts_with(wrong)) return false;
+  return true;
+}
+
+Result<std::vector<AgentExpression>> compile_all(Gdb& gdb, const std::string& given,
                                                  const std::string& location) {
+  std::string expression = given;
   TryCompile compiles = [&](const std::string& piece) -> Result<std::string> {
     Answer answer = TRY(gdb.console(command(piece, location)));
     return answer.good ? instructions(answer.console) : "";
@@ -50,6 +116,10 @@ Result<std::vector<AgentExpression>> compile_all(Gdb& gdb, const std::string& ex
     return answer.good ? answer.results["value"].number() : std::nullopt;
   };
   Answer as_it_is = TRY(gdb.console(command(expression, location)));
+  if (is_thread_local(as_it_is)) {
+    expression = TRY(by_thread_pointer(gdb, given, location));
+    as_it_is = TRY(gdb.console(command(expression, location)));
+  }
   // What names nothing, or no place, is said of what the user wrote.
   bool hopeless =
       !as_it_is.good && (as_it_is.error.starts_with("No ") || as_it_is.error.starts_with("Function "));

@@ -1,6 +1,8 @@
 #include "pastcone/replay/tracer.h"
 
+#include <elf.h>
 #include <sys/ptrace.h>
+#include <sys/uio.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -141,6 +143,20 @@ Result<user_fpregs_struct> Tracer::float_registers(pid_t thread) const {
 
 Status Tracer::set_float_registers(pid_t thread, const user_fpregs_struct& registers) {
   return checked(ptrace(PTRACE_SETFPREGS, thread, nullptr, &registers));
+}
+
+Result<std::vector<uint8_t>> Tracer::extended_state(pid_t thread) const {
+  std::vector<uint8_t> state(16 * 1024);
+  iovec to{state.data(), state.size()};
+  TRY_STATUS(checked(ptrace(PTRACE_GETREGSET, thread, NT_X86_XSTATE, &to)));
+  state.resize(to.iov_len);
+  return state;
+}
+
+Status Tracer::set_extended_state(pid_t thread, const std::vector<uint8_t>& state) {
+  std::vector<uint8_t> copy = state;
+  iovec from{copy.data(), copy.size()};
+  return checked(ptrace(PTRACE_SETREGSET, thread, NT_X86_XSTATE, &from));
 }
 
 bool Tracer::read(pid_t process, uint64_t address, void* to, size_t size) const {

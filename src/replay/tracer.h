@@ -62,6 +62,9 @@ class Tracer {
   Status set_registers(pid_t thread, const user_regs_struct& registers);
   Result<user_fpregs_struct> float_registers(pid_t thread) const;
   Status set_float_registers(pid_t thread, const user_fpregs_struct& registers);
+  /// All that the processor has beside the general ones (xsave), as the kernel gives and takes it.
+  Result<std::vector<uint8_t>> extended_state(pid_t thread) const;
+  Status set_extended_state(pid_t thread, const std::vector<uint8_t>& state);
   /// Breakpoints do not show. Also of one that runs.
   bool read(pid_t process, uint64_t address, void* to, size_t size) const;
   bool write(pid_t process, uint64_t address, const void* from, size_t size);
@@ -102,6 +105,8 @@ class Tracer {
   bool has_untold(pid_t process) const;
   /// A process that has come to stand or has ended, and was not told of yet.
   std::optional<TraceStop> next_stop();
+  /// To be told of again, after those that are: it is for somebody else.
+  void give_back(const TraceStop& stop) { stops_.push_back(stop); }
   /// A process that was forked by a traced one is traced too, without points, and stands. Default: it is let
   /// go.
   std::function<void(pid_t parent, pid_t child)> on_fork;

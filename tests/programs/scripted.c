@@ -43,6 +43,11 @@ struct Link {
 };
 
 volatile int x, y, state_number, after_event;
+__thread volatile int own = 7;
+
+// For predicates that call.
+int total(void) { return x + y; }
+int value_at(const volatile int* where) { return *where; }
 
 static struct Action actions[kActions];
 static struct Link links[kLinks];

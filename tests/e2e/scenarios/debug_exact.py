@@ -15,12 +15,23 @@ def _condition(chosen, process):
                           f"x != {chosen.randrange(5)}", f"y > {chosen.randrange(4)}", NEVER if chosen.random() < 0.3 else f"x == {state.x}"))
 
 
-def _predicate(chosen, run):
+def _asked(chosen, process):
+    """The same in ways that gdb has to be asked about, or that are about a thread's own variables; and as Python reads it."""
+    state = chosen.choice(process.states[:-1])
+    return chosen.choice(((f"total() == {state.x + state.y}", f"x + y == {state.x + state.y}"), (f"value_at(&y) == {state.y}", f"y == {state.y}"),
+                          (f"x * 0.5 == {state.x * 0.5}", f"x == {state.x}"), (f"x + own == {state.x + 7}", f"x == {state.x}"),
+                          (f"y / 2.0 > {state.y / 2 - 0.25} && total() != 3", f"y > {state.y - 0.5} && x + y != 3")))
+
+
+def _predicate(chosen, run, asked=False):
     """process of the script → condition, and as the debugger reads it."""
     names = chosen.sample(sorted(run.run.processes), chosen.randrange(1, min(4, len(run.run.processes)) + 1))
-    conditions = {name: _condition(chosen, run.run.processes[name]) for name in names}
-    parts = [f"{run.names[name]}: {part}" for name, whole in conditions.items() for part in whole.split(" && ")]
-    return conditions, " && ".join(parts)
+    pairs = {}
+    for name in names:
+        condition = _condition(chosen, run.run.processes[name])
+        pairs[name] = _asked(chosen, run.run.processes[name]) if asked else (condition, condition)
+    parts = [f"{run.names[name]}: {part}" for name, (whole, _) in pairs.items() for part in whole.split(" && ")]
+    return {name: meaning for name, (_, meaning) in pairs.items()}, " && ".join(parts)
 
 
 def _expect_there(context, run, what, commands, cut, waiting=(), stop=None):
@@ -43,17 +54,27 @@ def _runs(context, count):
 
 def test_debug_predicates(context):
     """stop if: the least state in which a predicate over several processes holds, or that there is none."""
+    compared = _try_predicates(context, context.rounds(3, 60))
+    context.expect(compared >= context.rounds(1, 200), f"only {compared} predicates were compared")
+
+
+def test_debug_predicates_asked(context):
+    """The same with calls, floating point and thread-local variables."""
+    _try_predicates(context, context.rounds(1, 20), asked=True)
+
+
+def _try_predicates(context, count, asked=False):
     compared = 0
-    for run, chosen in _runs(context, context.rounds(3, 60)):
+    for run, chosen in _runs(context, count):
         for _ in range(4):
-            conditions, text = _predicate(chosen, run)
+            conditions, text = _predicate(chosen, run, asked)
             cut, compared = run.run.least(conditions), compared + 1
             if cut:
                 _expect_there(context, run, text, [f"stop if {text}", "continue"], cut)
             else:
                 said = debug(context, run.recording, f"stop if {text}", "continue", label=text)
                 context.expect(b"never" in said.stdout + said.stderr, f"seed {run.seed}, {text}: does not say that it never holds", said)
-    context.expect(compared >= context.rounds(1, 200), f"only {compared} predicates were compared")
+    return compared
 
 
 def test_debug_demand_points(context):

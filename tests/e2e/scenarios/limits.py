@@ -37,4 +37,9 @@ def test_limit_debugger(context):
     context.expect(without.status == 1 and without.stderr == b"gdb is not installed; apt install gdb\n", "without gdb", without)
     both = context.run([context.pastcone, "debug", recording, "--batch", "-ex", "stop if p1: x == p2: x"], label="two processes")
     context.expect(both.status == 1 and len(both.stderr.splitlines()) == 1 and b"p2" in both.stderr, "two processes", both)
+    asked = context.path("asked")
+    context.record(asked, [context.program("asked_predicates")])
+    for what, why in (("says(1) == 2", b"only pure functions"), ("number == 3 + own2 in handle", b"own2")):
+        refused = context.run([context.pastcone, "debug", asked, "--batch", "-ex", f"stop if p1: {what}", "-ex", "continue"], label=what)
+        context.expect(len(refused.stderr.splitlines()) == 1 and why in refused.stderr, what, refused)
     context.expect_nobody_left("debug")

@@ -1,0 +1,224 @@
+// What holds at a moment of a scan.
+#include <sys/uio.h>
+
+#include <algorithm>
+
+#include "pastcone/debug/registers.h"
+#include "pastcone/debug/scan.h"
+#include "pastcone/graph/steps.h"
+#include "pastcone/symbols/mappings.h"
+
+namespace pastcone::debug {
+namespace {
+
+constexpr int kThreadPointer = 58;
+constexpr size_t kMostAtOnce = 1024;
+
+}  // namespace
+
+/// Whether the process has to stand: something is to be done there, or gdb to be asked.
+bool Scan::judge_all(Post& post, const Sight& sight) {
+  bool known = judge_places(post, sight) && judge_rest(post, sight);
+  if (!known && !error_) post.unanswered.push_back(sight);
+  return !known || post.points_due || error_ || (enough_ != nullptr && (*enough_)());
+}
+
+/// Parts that hold only while a thread stands here. False: it is not known.
+bool Scan::judge_places(Post& post, const Sight& sight) {
+  if (sight.place == 0) return true;
+  std::vector<std::pair<PartState*, std::vector<Verdict>>> found;
+  for (PartState* state : post.parts) {
+    if (!state->instant || (state->part->thread.valid() && state->part->thread != sight.thread)) continue;
+    std::vector<Verdict>& verdicts = found.emplace_back(state, std::vector<Verdict>()).second;
+    for (Term& term : state->terms) {
+      verdicts.push_back(verdict(post, sight, term));
+      if (verdicts.back().unknown) return false;
+    }
+  }
+  for (auto& [state, verdicts] : found) {
+    bool all = true, here = false;
+    for (size_t i = 0; i < verdicts.size(); ++i) {
+      Term& term = state->terms[i];
+      bool holds = verdicts[i].holds;
+      if (term.text->at) {
+        here = here || holds;
+        if (holds) ++term.times;
+      } else {
+        commit(term, std::move(verdicts[i]));
+      }
+      all = all && holds;
+    }
+    if (!all || !here) continue;
+    state->log.note(world_.graph, sight.moment, true, sight.route);
+    Moment behind = sight.moment;
+    ++behind.detail;
+    auto route = std::make_shared<Route>(Route{sight.route, {Move::Kind::kSteps, 0, 1, 0}});
+    state->log.note(world_.graph, behind, false, route);
+  }
+  return true;
+}
+
+/// All others anew. False: it is not known.
+bool Scan::judge_rest(Post& post, const Sight& sight) {
+  if (!sight.all) return true;
+  std::vector<std::pair<Term*, Verdict>> found;
+  for (PartState* state : post.parts) {
+    if (state->instant) continue;
+    for (Term& term : state->terms) {
+      found.emplace_back(&term, verdict(post, sight, term));
+      if (found.back().second.unknown) return false;
+    }
+  }
+  for (auto& [term, verdict] : found) commit(*term, std::move(verdict));
+  for (PartState* state : post.parts) {
+    if (state->instant) continue;
+    bool all = std::ranges::all_of(state->terms, [](const Term& term) { return term.holds; });
+    ThreadId own = state->part->thread;
+    if (!own.valid() || own == sight.thread) {
+      state->log.note(world_.graph, sight.moment, all, sight.route);
+    } else if (bool unborn = now().events_done(own) == 0; !post.open || unborn) {
+      // As the thread finds it, when it begins if it has not yet.
+      Moment finds = moment(own, 0);
+      if (unborn) finds.step = graph::find_step(world_.graph, finds.step.thread, graph::leaving(1));
+      state->log.note(world_.graph, finds, all, nullptr);
+    }
+  }
+  bool was_stepping = post.stepping;
+  choose_words(post);
+  post.points_due =
+      post.points_due || post.stepping != was_stepping ||
+      std::ranges::any_of(post.wanted, [&](const Word& word) { return !post.armed.contains(word); });
+  return true;
+}
+
+void Scan::commit(Term& term, Verdict verdict) {
+  if (verdict.holds && !term.holds) ++term.times;
+  term.holds = verdict.holds;
+  term.words = std::move(verdict.words);
+}
+
+Verdict Scan::verdict(Post& post, const Sight& sight, Term& term) {
+  if (term.code == nullptr) return {};
+  if (term.text->at) return verdict_at(post, sight, term);
+  bool asked = term.code->asks();
+  if (asked && term.memo && term.memo->frames == term.frame_changes &&
+      term.memo->bytes == bytes_of(post, term.memo->verdict.words))
+    return term.memo->verdict;
+  Verdict found = term.text->in.empty() ? verdict_anywhere(post, sight, term) : verdict_in(post, term);
+  if (asked && !found.unknown) term.memo = Memo{found, bytes_of(post, found.words), term.frame_changes};
+  return found;
+}
+
+Verdict Scan::verdict_at(Post& post, const Sight& sight, const Term& term) {
+  const Who& who = term.text->who;
+  auto place = term.code->places.find(sight.place);
+  bool meant = who.kind != Who::Kind::kThread || who.thread == sight.thread;
+  if (!meant || place == term.code->places.end()) return {};
+  return judge(
+      place->second, reader(post.process), [&](int number) { return register_of(sight.registers, number); },
+      asker(post, term, sight.thread, nullptr));
+}
+
+Verdict Scan::verdict_anywhere(Post& post, const Sight& sight, const Term& term) {
+  ThreadId thread = now().tid(term.text->who.thread) != 0 ? term.text->who.thread : sight.thread;
+  bool lacks = false;
+  auto reg = [&](int number) -> uint64_t {
+    auto value = number == kThreadPointer ? thread_pointer(post, thread) : 0;
+    lacks = lacks || !value;
+    return value.value_or(0);
+  };
+  user_regs_struct as{};
+  if (term.code->asks() && may_ask_) {
+    auto registers = now().registers(thread);
+    if (!registers) return {};
+    as = *registers;
+    as.rip = post.program_entry;
+  }
+  Verdict found = judge(term.code->anywhere, reader(post.process), reg, asker(post, term, thread, &as));
+  if (lacks) found.unknown = !may_ask_;
+  return found;
+}
+
+Verdict Scan::verdict_in(Post& post, const Term& term) {
+  Verdict all;
+  for (const auto& [thread, frames] : term.frames) {
+    for (const Frame& frame : frames) {
+      if (!frame.active) continue;
+      Verdict one = judge(
+          term.code->places.at(frame.place), reader(post.process),
+          [&](int number) { return register_of(frame.registers, number); },
+          asker(post, term, thread, &frame.registers));
+      if (one.unknown) return one;
+      if (one.by_registers && !error_)
+        error_ =
+            Error{fmt::format("{}: in {} this is in registers, because the program was optimised: compile it "
+                              "with -O0, or say 'at FILE:LINE'",
+                              to_string(*term.text), term.text->in)};
+      all.holds = all.holds || one.holds;
+      all.words.insert(one.words.begin(), one.words.end());
+    }
+  }
+  return all;
+}
+
+/// Where a thread's own variables are.
+std::optional<uint64_t> Scan::thread_pointer(Post& post, ThreadId thread) {
+  auto known = post.thread_pointers.find(thread);
+  if (known != post.thread_pointers.end()) return known->second;
+  auto registers = now().real_registers(thread);
+  if (!registers) return {};
+  if (registers->fs_base != 0) post.thread_pointers[thread] = registers->fs_base;
+  return registers->fs_base;
+}
+
+std::vector<uint8_t> Scan::bytes_of(const Post& post, const std::set<Word>& words) const {
+  size_t size = 0;
+  for (const Word& word : words) size += word.size;
+  std::vector<uint8_t> bytes(size);
+  std::vector<iovec> theirs;
+  for (const Word& word : words) theirs.push_back({reinterpret_cast<void*>(word.address), word.size});
+  iovec ours{bytes.data(), size};
+  pid_t pid = now().pid(post.process);
+  if (words.empty()) return bytes;
+  if (words.size() <= kMostAtOnce &&
+      process_vm_readv(pid, &ours, 1, theirs.data(), theirs.size(), 0) == static_cast<ssize_t>(size))
+    return bytes;
+  auto read = reader(post.process);
+  size_t at = 0;
+  for (const Word& word : words) {
+    bytes.push_back(read(word.address, bytes.data() + at, word.size) ? 1 : 0);
+    at += word.size;
+  }
+  return bytes;
+}
+
+AskGdb Scan::asker(Post& post, const Term& term, ThreadId thread, const user_regs_struct* as) {
+  return [this, &post, &term, thread, as](const std::string& text) -> std::optional<Told> {
+    if (!may_ask_) return {};
+    return tell(post, term, thread, as, text);
+  };
+}
+
+Told Scan::tell(Post& post, const Term& term, ThreadId thread, const user_regs_struct* as,
+                const std::string& text) {
+  Result<Seats::Reply> reply = seats_->ask(thread, text, as);
+  bool wrong = !reply || !reply->error.empty();
+  if (wrong && !error_ && !(interrupted_ && interrupted_()))
+    error_ =
+        Error{fmt::format("{}: {}", to_string(*term.text), reply ? reply->error : reply.error().message)};
+  // A function is not what it will be before the program begins.
+  if (wrong || (reply->called && post.loading)) return {};
+  Told told{reply->known, reply->holds, {}};
+  auto maps = read_file(fmt::format("/proc/{}/maps", now().pid(post.process)));
+  std::vector<symbols::Mapping> mappings;
+  if (maps) mappings = symbols::parse_mappings(*maps);
+  for (const auto& read : reply->reads) {
+    bool constant = std::ranges::any_of(mappings, [&](const symbols::Mapping& one) {
+      return !one.writable && one.start <= read.first && read.first + read.second <= one.end;
+    });
+    if (!constant) told.memory.push_back(read);
+  }
+  return told;
+}
+
+}  // namespace pastcone::debug
