@@ -267,12 +267,6 @@ bool is_for_all(std::string_view command) {
   return !rest.starts_with("var") && rest.find('=') == std::string_view::npos;
 }
 
-Result<gdb::Answer> Seats::tell(ProcessId process, const std::string& command) {
-  auto found = seats_.find(process);
-  if (found == seats_.end() || !found->second->gdb->alive()) return gdb::Answer();
-  return found->second->gdb->console(command);
-}
-
 Result<gdb::Answer> Seats::console(ThreadId thread, const std::string& command,
                                    const std::vector<std::string>& body) {
   for (bool again = false;; again = true) {

@@ -36,6 +36,7 @@ class CompileTest : public testing::Test {
   uint64_t reg(int number) {
     static const char* kNames[] = {"rax", "rbx", "rcx", "rdx", "rsi", "rdi", "rbp", "rsp", "r8",
                                    "r9",  "r10", "r11", "r12", "r13", "r14", "r15", "rip"};
+    if (number == 58) return static_cast<uint64_t>(by_gdb("$fs_base"));
     EXPECT_LT(number, 17);
     return static_cast<uint64_t>(by_gdb(fmt::format("${}", kNames[number])));
   }
@@ -212,6 +213,11 @@ TEST_F(CompileTest, ForEachPlaceOfATemplate) {
   EXPECT_EQ(trouble("x", "tmpl"), "tmpl means 2 places");
 }
 
+TEST_F(CompileTest, KnowsAThreadsOwnVariables) {
+  run_to(GDB_SUBJECT, "inner");
+  agree({"tls", "tls + 1", "tls == 4"});
+}
+
 TEST_F(CompileTest, RefusesInOneLine) {
   run_to(GDB_SUBJECT, "inner");
   EXPECT_EQ(trouble("nosuch"), "No symbol \"nosuch\" in current context.");
@@ -222,8 +228,7 @@ TEST_F(CompileTest, RefusesInOneLine) {
   EXPECT_EQ(trouble("(int)one.d"), "gen_fetch: Unsupported type code `double'.");
   EXPECT_EQ(trouble("1.5"), "floating-point numbers such as 1.5 cannot be compiled");
   EXPECT_EQ(trouble("x == 1e3"), "floating-point numbers such as 1e3 cannot be compiled");
-  EXPECT_EQ(trouble("tls"),
-            "DWARF operator DW_OP_form_tls_address cannot be translated to an agent expression");
+  EXPECT_EQ(trouble("tls + 0.5"), "floating-point numbers such as 0.5 cannot be compiled");
   EXPECT_EQ(trouble("inner(1, name)"), "Cannot translate to agent expression");
   EXPECT_EQ(trouble("x = 3"), "May only assign to trace state variables");
   EXPECT_EQ(trouble("one"), "Value not scalar: cannot be an rvalue.");
