@@ -234,7 +234,8 @@ std::set<ProcessId> Scan::step_some() {
 
 /// None: it is in the runtime, and is seen when it leaves that.
 std::optional<pid_t> Scan::to_be_stepped(Post& post, const std::vector<pid_t>& tids) {
-  if (tids.size() != 1) {
+  // New ones would come out of the runtime unseen.
+  if (tids.size() != 1 || world_.processes.find(post.process)->threads.size() > 1) {
     error_ = Error{
         fmt::format("{} has more than {} words to be watched, and more than one thread: say it with fewer "
                     "variables, or add 'at FILE:LINE'",
