@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <optional>
 #include <set>
 #include <tuple>
 
@@ -45,7 +46,9 @@ struct Found {
 };
 
 Found make_history(std::vector<Entry> accesses, std::string name) {
-  auto is_read = [](const Entry& entry) { return (entry.raw->flags & stage::kIndexWrite) == 0; };
+  auto is_read = [](const Entry& entry) {
+    return (entry.raw->flags & (stage::kIndexWrite | stage::kIndexRelease)) == 0;
+  };
   for (auto from = accesses.begin(); from != accesses.end();) {
     auto until = std::find_if_not(from, accesses.end(), is_read);
     std::stable_sort(from, until, [](const Entry& a, const Entry& b) { return a.thread < b.thread; });
@@ -73,8 +76,8 @@ Found make_history(std::vector<Entry> accesses, std::string name) {
   return found;
 }
 
-/// The last access that has no end yet, of this thread if there is one, ends here.
-void end_access(std::vector<Entry>& accesses, const Entry& release) {
+/// The last access that has no end yet, of this thread if there is one, ends here. False: there is none.
+bool end_access(std::vector<Entry>& accesses, const Entry& release) {
   Entry* found = nullptr;
   for (size_t i = accesses.size(); i > 0; --i) {
     Entry& each = accesses[i - 1];
@@ -86,9 +89,10 @@ void end_access(std::vector<Entry>& accesses, const Entry& release) {
     if (found == nullptr) found = &each;
     if (each.is(stage::kIndexWrite)) break;
   }
-  if (found == nullptr) return;
+  if (found == nullptr) return false;
   found->until = {release.raw->step, release.raw->point};
   if (found->thread != release.thread) found->released_by = release.thread;
+  return true;
 }
 
 /// Who finds that an initialisation is done does not count as one who does it.
@@ -100,21 +104,32 @@ bool only_looks(const Entry& entry) {
 void split_place(const std::vector<Entry>& entries, std::vector<Found>& into) {
   std::vector<Entry> accesses;
   std::string name, next_name;
+  std::optional<uint64_t> last;
+  std::optional<Entry> given_back;  // what was taken while the process had one thread, and nobody counted
   auto finish = [&] {
     if (!accesses.empty()) into.push_back(make_history(std::exchange(accesses, {}), std::move(name)));
     name = std::exchange(next_name, {});
+    last.reset();
   };
   for (const Entry& entry : entries) {
     if (entry.raw->flags & stage::kIndexName) {
       next_name.assign(entry.raw->name, strnlen(entry.raw->name, sizeof entry.raw->name));
-    } else if (entry.is(stage::kIndexRelease)) {
-      end_access(accesses, entry);
-    } else {
-      if (accesses.empty() || (entry.raw->number <= accesses.back().raw->number && !only_looks(entry)))
-        finish();
-      accesses.push_back(entry);
-      accesses.back().until = {entry.raw->until_step, entry.raw->until_point};
+      continue;
     }
+    if (entry.is(stage::kIndexRelease)) {
+      given_back.reset();
+      if (!end_access(accesses, entry)) given_back = entry;
+      continue;
+    }
+    if (accesses.empty() || (last && entry.raw->number <= *last && !only_looks(entry))) finish();
+    if (given_back && given_back->thread != entry.thread) {
+      accesses.push_back(*given_back);
+      accesses.back().until = {given_back->raw->step, given_back->raw->point};
+    }
+    given_back.reset();
+    accesses.push_back(entry);
+    accesses.back().until = {entry.raw->until_step, entry.raw->until_point};
+    last = entry.raw->number;
   }
   finish();
 }

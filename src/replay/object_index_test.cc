@@ -25,6 +25,13 @@ class Usage {
     entry.event = stamp_ * 3;
     add(who, entry);
   }
+  void release(ThreadId who, uint64_t key, uint64_t point) {
+    IndexEntry entry = begin(key, ObjectKind::kMutex);
+    entry.flags |= stage::kIndexRelease;
+    entry.event = stamp_ * 3;
+    entry.point = point;
+    add(who, entry);
+  }
   void name(ThreadId who, uint64_t key, const std::string& name) {
     IndexEntry entry = begin(key, ObjectKind::kNamed);
     entry.flags |= stage::kIndexName;
@@ -171,6 +178,26 @@ TEST(ObjectIndex, EveryDamageIsSeen) {
     EXPECT_FALSE(unpack_objects(damaged, "r1")) << i;
     EXPECT_FALSE(unpack_objects(ByteView(bytes).first(i), "r1")) << i;
   }
+}
+
+TEST(ObjectIndex, OneThatWasTakenBeforeThereWereOthersToCountIsKnownByItsEnd) {
+  Usage usage(false);
+  usage.release(thread(1), 8, 3);
+  usage.access(thread(1, 2), 8, 0);
+  usage.release(thread(1, 2), 8, 2);
+  std::vector<ObjectHistory> objects = usage.merged();
+  ASSERT_EQ(objects.size(), 1u);
+  EXPECT_EQ(text(objects[0]), "p1w p1.2w ");
+  EXPECT_EQ(objects[0].accesses[0].until.number, 3u);
+  EXPECT_EQ(objects[0].accesses[1].until.number, 2u);
+}
+
+TEST(ObjectIndex, WhoTakesAgainWhatItHasGivenBackNeedsNobody) {
+  Usage usage(false);
+  usage.release(thread(1), 8, 3);
+  usage.access(thread(1), 8, 0);
+  ASSERT_EQ(usage.merged().size(), 1u);
+  EXPECT_EQ(text(usage.merged()[0]), "p1w ");
 }
 
 }  // namespace

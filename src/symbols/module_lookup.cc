@@ -42,9 +42,8 @@ std::vector<Location> locate_in(Dwfl_Module* module, const DebugUnits& units, ui
   Dwarf_Addr begin = 0;
   const char* file = dwfl_module_info(module, nullptr, &begin, nullptr, nullptr, nullptr, nullptr, nullptr);
   // A symbol without a size may be that of anything before.
-  if (name != nullptr && offset < std::max<uint64_t>(symbol.st_size, 1) && outer.function.empty())
-    outer.function = demangled(name);
-  bool in_function = name != nullptr && offset < symbol.st_size;
+  bool in_function = name != nullptr && offset < std::max<uint64_t>(symbol.st_size, 1);
+  if (in_function && outer.function.empty()) outer.function = demangled(name);
   for (Location& each : found) {
     each.module = file;
     each.offset = in_function ? offset : address - begin;
