@@ -83,7 +83,7 @@ def test_debug_watch_any_motion(context):
     stops = ("Hardware read watchpoint 2: buffer[0]\n\nValue = 97 'a'\n", "Hardware watchpoint 1: total\n\nOld value = 0\nNew value = 97\n")
     _follow(context, text, *stops)
     _follow(context, text[text.index(stops[1]) + 10:], stops[0], "already hit", stops[1])
-    text = debug(context, recording, "run to recv 1 of p1->p2", "focus p2", "watch total", "next", "next", "next", "back", "forward", "print total", label="next").stdout.decode()
+    text = debug(context, recording, "run to recv 1 of p1->p2", "focus p2", "watch total", "next", "next", "back", "forward", "print total", label="next").stdout.decode()
     _follow(context, text, "Old value = 0\nNew value = 97\n", "$1 = 97\n")
     text = debug(context, recording, "run to p1:1", "focus p2", "restart", "break main", "continue", "awatch other", "continue", "back", "forward", "continue", "print other",
                  label="awatch").stdout.decode()

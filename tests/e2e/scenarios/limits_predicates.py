@@ -1,0 +1,45 @@
+"""What a predicate cannot be about: one line says so, and the session goes on."""
+from building import compile_c
+from debugging import debug
+
+SOURCE = r"""#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int* shared;
+__attribute__((noinline)) int spin(int n) {
+  int s = 0;
+  for (int i = 0; i < n; i++) {
+    int twice = 2 * i;
+    s += twice ^ (s << 1);
+  }
+  return s;
+}
+int main(void) {
+  shared = mmap(0, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (fork() == 0) {
+    *shared = 3;
+    _exit(spin(7) == 1);
+  }
+  wait(0);
+  return spin(9) == 1;
+}
+"""
+
+
+def _refused(context, recording, predicate, why):
+    result = debug(context, recording, f"stop if {predicate}", "continue", "delete 1", "print 6 * 7", label=predicate)
+    context.expect(len(result.stderr.splitlines()) == 1 and why in result.stderr, f"{predicate} should be refused", result)
+    context.expect(b"$1 = 42\n" in result.stdout, "the session should go on", result)
+
+
+def test_limit_predicate_memory(context):
+    """Memory that is shared with other processes, registers of an optimised function, variables of inner blocks."""
+    context.need("gdb")
+    for how, predicate, why in (("-O0", "p1: *shared == 3", b"MAP_SHARED"),
+                                ("-O2", "p1: s == 3 in spin", b"optimised"),
+                                ("-O0", "p1: twice == 4 in spin", b"twice")):
+        recording = context.path("recording" + how)
+        context.record(recording, [compile_c(context, "subject" + how, SOURCE, "-g", how)])
+        _refused(context, recording, predicate, why)
+    there = debug(context, context.path("recording-O0"), "stop if p2: *shared == 3 at spin", "continue", "print *shared", label="at")
+    context.expect(b"$1 = 3\n" in there.stdout, "at a place it can be told", there)
