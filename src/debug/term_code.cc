@@ -55,29 +55,33 @@ Result<Conditions> compile_anywhere(gdb::Gdb& gdb, const SimplePredicate& term) 
   return all;
 }
 
-/// What gdb is asked of a function later on it finds by what the registers were at its beginning.
+/// Whether a function's variable lies where it is told at its beginning, all the time: in memory. Others than variables
+/// of functions do.
+Result<bool> stays_in_memory(gdb::Gdb& gdb, const std::string& name, const std::string& location,
+                             const std::string& scope) {
+  if (scope.find(fmt::format("Symbol {} is multi-location", name)) != std::string::npos) return false;
+  auto code = gdb::compile_all(gdb, name, location);
+  if (!code) return code.error().message.find("optimized out") == std::string::npos;
+  bool moves = false;
+  auto note = [&](int number) {
+    moves = moves || (number != kFramePointer && number != kStackPointer && number != kThreadPointer);
+    return 0;
+  };
+  for (const gdb::AgentExpression& one : *code)
+    (void)one.evaluate([](uint64_t, void*, size_t) { return false; }, note);
+  return !moves;
+}
+
 Status check_in_memory(gdb::Gdb& gdb, const std::string& part, const std::string& location) {
-  std::string before;
+  std::string scope = TRY(gdb.console("info scope " + location)).console, before;
   for (const gdb::Token& token : gdb::tokens_of(part)) {
     bool variable = token.kind == gdb::Token::Kind::kName && before != "." && before != "->";
     before = token.text;
-    if (!variable) continue;
-    bool moves = false;
-    auto code = gdb::compile_all(gdb, token.text, location);
-    auto note = [&](int number) {
-      moves = moves || (number != kFramePointer && number != kStackPointer && number != kThreadPointer);
-      return 0;
-    };
-    if (code) {
-      for (const gdb::AgentExpression& one : *code)
-        (void)one.evaluate([](uint64_t, void*, size_t) { return false; }, note);
-    }
-    bool gone = !code && code.error().message.find("optimized out") != std::string::npos;
-    if (moves || gone)
-      return fail(
-          "in {} '{}' is in registers, because the program was optimised: compile it with -O0, or say 'at "
-          "FILE:LINE'",
-          location, token.text);
+    if (!variable || TRY(stays_in_memory(gdb, token.text, location, scope))) continue;
+    return fail(
+        "in {} '{}' is in registers, because the program was optimised: compile it with -O0, or say 'at "
+        "FILE:LINE'",
+        location, token.text);
   }
   return {};
 }
@@ -96,6 +100,7 @@ Result<TermCode> ask(gdb::Gdb& gdb, const SimplePredicate& term) {
   }
   std::string location = location_of(term);
   for (const std::string& part : conjuncts_of(term.expression)) {
+    if (!term.in.empty()) TRY_STATUS(check_in_memory(gdb, part, location));
     Result<std::vector<gdb::AgentExpression>> all = gdb::compile_all(gdb, part, location);
     if (!all && !gdb::is_only_uncompiled(all.error().message)) return tl::unexpected<Error>(all.error());
     if (all) {
@@ -105,7 +110,6 @@ Result<TermCode> ask(gdb::Gdb& gdb, const SimplePredicate& term) {
       }
       continue;
     }
-    if (!term.in.empty()) TRY_STATUS(check_in_memory(gdb, part, location));
     for (const gdb::AgentExpression& place : TRY(gdb::compile_all(gdb, "1", location)))
       code.places[place.scope()].push_back({part, {}});
   }
