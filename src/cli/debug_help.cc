@@ -28,7 +28,6 @@ const std::vector<CommandText> kPrefixes = {
     {.name = "info", .aliases = "i inf", .summary = "Say what there is.", .gdb = true, .prefix = true},
     {.name = "show", .summary = "Show what the recording knows.", .gdb = true, .prefix = true},
     {.name = "set", .summary = "Change something.", .gdb = true, .prefix = true},
-    {.name = "run", .summary = "Run to a place in the recording.", .prefix = true},
     {.name = "stop", .summary = "Stop when something holds.", .prefix = true},
 };
 

@@ -39,6 +39,16 @@ void DebugSession::bind_running(shell::Commands& commands) {
     });
   }
   commands.bind("restart", [this](std::string_view) { return restart(); });
+  commands.bind("run", [this](std::string_view arguments) -> Status {
+    if (!arguments.empty()) return fail("the run is recorded, with its arguments; try: run, or: run to p1:20");
+    TRY_STATUS(restart());
+    return predicates_.empty() ? advance_all() : advance_to_predicates();
+  });
+  commands.bind("start", [this](std::string_view) -> Status {
+    TRY_STATUS(restart());
+    TRY_STATUS(set_break("main", true));
+    return report(engine_->advance(focus_.process()), focus_);
+  });
 }
 
 Status DebugSession::restart() {

@@ -43,6 +43,7 @@ bool in_runtime(uint64_t address) { return address >= patch::kRuntimeBase && add
 
 void CodeMap::look(pid_t process) {
   trampolines_.clear();
+  patched_.clear();
   auto text = read_file(fmt::format("/proc/{}/maps", process));
   if (!text) return;
   std::vector<symbols::Mapping> mappings = symbols::parse_mappings(*text);
@@ -50,8 +51,9 @@ void CodeMap::look(pid_t process) {
     if (!mapping.executable || mapping.file.empty()) continue;
     auto [found, is_new] = files_.try_emplace(mapping.file);
     if (is_new) found->second = symbols::Origins::read(mapping.file);
-    if (!found->second || !found->second->is_trampoline(mapping.offset)) continue;
-    trampolines_.push_back({mapping.start, mapping.end, mapping.offset, &*found->second});
+    if (!found->second) continue;
+    auto& areas = found->second->is_trampoline(mapping.offset) ? trampolines_ : patched_;
+    areas.push_back({mapping.start, mapping.end, mapping.offset, &*found->second});
   }
   if (runtime_) return;
   std::erase_if(mappings, [](const symbols::Mapping& mapping) { return !in_runtime(mapping.start); });
@@ -62,6 +64,20 @@ bool CodeMap::in_trampoline(uint64_t address) const {
   for (const Area& area : trampolines_)
     if (address >= area.begin && address < area.end) return true;
   return false;
+}
+
+/// The instruction that it stands for.
+uint64_t CodeMap::leave_trampoline(uint64_t address) const {
+  for (const Area& area : trampolines_) {
+    if (address < area.begin || address >= area.end) continue;
+    auto offset = area.origins->original(area.offset + (address - area.begin));
+    for (const Area& code : patched_) {
+      bool there = offset && code.origins == area.origins && *offset >= code.offset &&
+                   *offset - code.offset < code.end - code.begin;
+      if (there) return code.begin + (*offset - code.offset);
+    }
+  }
+  return address;
 }
 
 std::optional<user_regs_struct> CodeMap::registers_of_program(const user_regs_struct& now,
@@ -75,7 +91,7 @@ std::optional<user_regs_struct> CodeMap::registers_of_program(const user_regs_st
   program.r9 = frame->r9, program.r8 = frame->r8, program.rax = frame->rax, program.rcx = frame->rcx;
   program.rdx = frame->rdx, program.rsi = frame->rsi, program.rdi = frame->rdi;
   program.orig_rax = frame->number;
-  program.rip = behind_instruction(frame->rip, read);
+  program.rip = leave_trampoline(behind_instruction(frame->rip, read));
   program.rsp = frame->rsp;
   program.eflags = frame->flags;
   if (frame->full == 0) program.rcx = program.rip, program.r11 = program.eflags;

@@ -40,12 +40,13 @@ class CodeMap {
 
  private:
   std::optional<user_regs_struct> unwound(const user_regs_struct& now, const Read& read) const;
+  uint64_t leave_trampoline(uint64_t address) const;
 
   struct Area {
     uint64_t begin, end, offset;
     const symbols::Origins* origins;
   };
-  std::vector<Area> trampolines_;
+  std::vector<Area> trampolines_, patched_;
   std::shared_ptr<symbols::Symbols> runtime_;  ///< its unwind tables
   std::map<Path, std::optional<symbols::Origins>> files_;
 };

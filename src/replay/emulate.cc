@@ -125,6 +125,7 @@ class Emulation {
   bool store(const Operand& operand, uint64_t value);
   bool arithmetic(unsigned operation, const Operand& left, uint64_t right);
   bool test(const Operand& left, uint64_t right);
+  bool pop_flags();
   bool run_two_bytes();
   bool next() {
     if (short_) return false;
@@ -245,6 +246,16 @@ bool Emulation::extend(const Operand& from, unsigned size, bool with_sign) {
   return store({false, reg_, 0}, result) && next();
 }
 
+/// popfq. Who steps himself is for the processor.
+bool Emulation::pop_flags() {
+  constexpr uint64_t kTrap = 0x100, kTheProgramsOwn = 0x244dd5 & ~kTrap;
+  auto value = load({true, 0, r_.rsp}, 8);
+  if (!value || (*value & kTrap) != 0) return false;
+  r_.eflags = (r_.eflags & ~kTheProgramsOwn) | (*value & kTheProgramsOwn);
+  r_.rsp += 8;
+  return next();
+}
+
 bool Emulation::run_two_bytes() {
   uint8_t operation = byte();
   if (operation == 0x1f) {  // nop
@@ -288,6 +299,8 @@ bool Emulation::run() {
     }
     case 0x63:
       return wide_ && extend(modrm(0), 4, true);
+    case 0x9d:
+      return pop_flags();
     case 0x70 ... 0x7f:
       return jump(signed_byte(), holds(operation & 15, r_.eflags));
     case 0xeb:

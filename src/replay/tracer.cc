@@ -298,6 +298,13 @@ void Tracer::step(pid_t id) {
       return;
     }
   }
+  // After a step over popf the kernel takes the trap flag for the program's own.
+  Here here = prepare_step(*thread);
+  if (here.pops_flags() && thread->signal == 0 && pass_by(*thread, here)) {
+    thread->seen = here.registers.rip;
+    stops_.push_back({TraceStop::Kind::kStep, process->id, id, 0, 0});
+    return;
+  }
   process->stands = false;
   thread->stepping = true;
   resume(*thread);

@@ -52,6 +52,8 @@ struct Tracer::Here {
   user_regs_struct registers{};
   uint8_t code[15] = {};
   size_t size = 0;
+
+  bool pops_flags() const { return size > 0 && code[0] == 0x9d; }
 };
 
 /// Between a public call's begin and end. What is due is done at the outermost end.

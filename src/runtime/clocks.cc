@@ -145,7 +145,7 @@ Frame interrupted_frame(const patch::SavedRegisters& registers, u64 resume) {
   const u64* r = registers.general;
   u64 rsp = resume ? (u64)(&registers + 1) + patch::kRedZone : r[4];
   return {r[15], r[14], r[13], r[12], r[5], r[3], r[11], r[10], r[9], r[8], r[0], r[1], r[2], r[6], r[7],
-          0,     !resume, resume, registers.flags, rsp};
+          0,     1,     resume, registers.flags, rsp};
 }
 }  // namespace
 
@@ -157,6 +157,7 @@ extern "C" void runtime_instruction(patch::SavedRegisters* registers, u32 descri
   auto kind = patch::descriptor_kind(descriptor);
   bool tsc = kind == patch::Kind::kRdtsc || kind == patch::Kind::kRdtscp;
   u64 value = 0, extra = 0;
+  Frame here;
   if (tsc && t.awaits && is_of_locks(resume)) {
     // How long glibc spins for an adaptive mutex when a condition was signalled. In replay it does not.
     u64 now = __builtin_ia32_rdtsc();
@@ -189,15 +190,13 @@ extern "C" void runtime_instruction(patch::SavedRegisters* registers, u32 descri
     ++log.event_count;
     log.commit();
   } else {
-    if (is_located() && resume) note_place(t, interrupted_frame(*registers, resume));
+    here = interrupted_frame(*registers, resume);
+    if (is_located() && resume) note_place(t, here);
+    t.frame = &here;  // for who looks at it while it waits
     take_recorded_turn(t);
     if (log.at_end()) end_of_log(t);
     Op op = (Op)log.read_byte();
-    if (op != (tsc ? Op::kTsc : Op::kRandom)) {
-      Frame now = interrupted_frame(*registers, resume);
-      t.frame = &now;
-      diverge_at(t, op, tsc ? "rdtsc" : "rdrand");
-    }
+    if (op != (tsc ? Op::kTsc : Op::kRandom)) diverge_at(t, op, tsc ? "rdtsc" : "rdrand");
     if (tsc) {
       value = log.tsc += (u64)log.read_zigzag();
       extra = log.read_varint();
@@ -216,8 +215,10 @@ extern "C" void runtime_instruction(patch::SavedRegisters* registers, u32 descri
     registers->flags = (registers->flags & ~u64{0x8d5}) | (extra & 1);
   }
   if (g.replay) {
+    here = interrupted_frame(*registers, resume);
     take_recorded_turn_after(t);
     note_next_event(t);
+    t.frame = nullptr;
   } else {
     end_slice(t);
   }

@@ -1,6 +1,7 @@
 """pastcone debug as a user of gdb expects it: breakpoints, watchpoints, steps, calls; and bad ends are stopped at."""
 from building import compile_c
 from debugging import debug
+from steps import Skip
 
 SOURCE = r"""#include <signal.h>
 #include <stdio.h>
@@ -79,3 +80,17 @@ def test_debug_wrong_commands(context):
     context.expect(b"$1 = 0" in result.stdout, "the session did not go on", result)
     lines = result.stderr.decode().splitlines()
     context.expect(len(lines) <= len(wrong) and len(lines) >= len(wrong) - 2, f"{len(lines)} lines for {len(wrong)} mistakes", result)
+
+
+def test_debug_clocks_are_places(context):
+    """Where a process reads the processor's clock there is a stack too, and it can be stepped from there."""
+    recording = _recorded(context)
+    listed = context.run([context.pastcone, "events", recording], label="events").stdout.decode()
+    event = next((line.split()[0] for line in listed.splitlines() if " rdtsc " in line), None)
+    if event is None:
+        raise Skip("the dynamic linker does not ask for the time here")
+    result = debug(context, recording, f"run to {event}", "bt", "stepi", "stepi", "stepi", "break main", "continue", "print total", "continue")
+    text = result.stdout.decode()
+    frame = next(line for line in text.splitlines() if line.startswith("#0"))
+    context.expect(not frame.endswith("in ?? ()"), "it is nowhere", result)  # without debug information: ?? () from ld-linux
+    _expect_lines(context, text, "Breakpoint 1, main", "$1 = 0", "the recording ends here")
