@@ -1,6 +1,4 @@
 // Commands of `pastcone debug` that have a body: what is done at a breakpoint, python; and conditions.
-#include <algorithm>
-
 #include "pastcone/cli/debug_session.h"
 
 namespace pastcone::cli {

@@ -204,7 +204,6 @@ class DebugSession {
   size_t here_ = 0;  ///< in visited_
   bool warned_ = false;
   shell::Lines actions_;  ///< of the breakpoint that was stopped at, not done yet
-  std::map<pid_t, int> gdb_numbers_;  ///< the last that each gdb has given
 };
 
 }  // namespace pastcone::cli

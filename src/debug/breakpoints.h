@@ -27,7 +27,7 @@ struct Breakpoint {
   std::string condition;
   std::optional<MessagePoint> message;  ///< instead of a location
   bool temporary = false, enabled = true;
-  std::string watch;     ///< watch, rwatch, awatch: it is gdb's, of the process; `location` is its expression
+  std::string watch;     ///< watch, rwatch, awatch (watches.h); `location` is its expression
   uint64_t ignored = 0;  ///< so many hits are passed over
   uint64_t hits = 0;
   std::vector<std::string> actions;  ///< commands to be done when it has stopped somebody

@@ -8,8 +8,7 @@ namespace pastcone::debug {
 namespace {
 
 void add_site(const gdb::Value& from, std::vector<Site>& sites) {
-  auto address = from["addr"].number();
-  if (address && !in_runtime(*address))  // it has functions, too, and gdb knows them
+  if (auto address = from["addr"].number())
     sites.push_back({*address, from["func"].text, from["file"].text, from["line"].text, {}, {}});
 }
 

@@ -24,6 +24,14 @@ bool contains(const Cut& cut, const Cut& other) {
   return true;
 }
 
+/// What is in the other one, and not in the first.
+std::vector<Node> beyond(const Cut& cut, const Cut& other) {
+  std::vector<Node> found;
+  for (uint32_t thread = 0; thread < other.size(); ++thread)
+    if (other[thread] > cut[thread]) found.push_back({thread, other[thread]});
+  return found;
+}
+
 /// What others than the process itself have to have done for this.
 Cut needs_of_others(const Graph& graph, Node node) {
   Cut cone = causal::past_cone(graph, node, Order::kEnforced);
@@ -108,9 +116,7 @@ Result<Rest> Motion::advance(ProcessId process) {
     std::optional<Cut> needed = needed_by(process, target);
     if (!needed || contains(have, *needed)) return rest_;
     join(have, run_.present().cut);
-    std::vector<Node> asked;
-    for (uint32_t thread = 0; thread < needed->size(); ++thread)
-      if ((*needed)[thread] > have[thread]) asked.push_back({thread, (*needed)[thread]});
+    std::vector<Node> asked = beyond(have, *needed);
     join(have, *needed);
     if (!one_by_one) continue;
     TRY_STATUS(run_by_demand(asked, have));
@@ -132,9 +138,7 @@ Result<Rest> Motion::step(ThreadId thread) {
     }
     std::optional<Cut> needed = needed_by(process, target);
     if (!needed || contains(have, *needed)) return rest_;
-    std::vector<Node> asked;
-    for (uint32_t other = 0; other < needed->size(); ++other)
-      if ((*needed)[other] > have[other]) asked.push_back({other, (*needed)[other]});
+    std::vector<Node> asked = beyond(have, *needed);
     const Cut before = have;
     join(have, *needed);
     TRY_STATUS(run_.freeze(process));

@@ -1,6 +1,4 @@
 // Motions to a demand point (P2): a stop that is always the same stop, whoever is stopped by a breakpoint on the way.
-#include <algorithm>
-
 #include "pastcone/causal/demand.h"
 #include "pastcone/debug/motion.h"
 #include "pastcone/graph/steps.h"

@@ -7,6 +7,8 @@
 
 namespace pastcone::debug {
 
+constexpr int kFramePointer = 6, kStackPointer = 7, kThreadPointer = 58;
+
 /// 0 for those that no expression over integers and pointers can name.
 inline uint64_t register_of(const user_regs_struct& all, int number) {
   switch (number) {

@@ -11,7 +11,6 @@
 namespace pastcone::debug {
 namespace {
 
-constexpr int kThreadPointer = 58;
 constexpr size_t kMostAtOnce = 1024;
 
 }  // namespace

@@ -3,13 +3,12 @@
 #include <algorithm>
 
 #include "pastcone/debug/parts.h"
+#include "pastcone/debug/registers.h"
 #include "pastcone/gdb/compile.h"
 #include "pastcone/gdb/translate.h"
 
 namespace pastcone::debug {
 namespace {
-
-constexpr int kFramePointer = 6, kStackPointer = 7, kThreadPointer = 58;
 
 std::string location_of(const SimplePredicate& term) {
   if (!term.in.empty()) return term.in;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 
+#include "pastcone/patch/abi.h"
 #include "pastcone/record/digest.h"
 #include "pastcone/symbols/symbols.h"
 
@@ -39,8 +40,8 @@ std::string where(const Recording& recording, const stage::View& stage, const st
 }  // namespace
 
 bool is_program(const Mapping& mapping) {
-  constexpr uint64_t kRuntimeBegin = 0x200000000000, kRuntimeEnd = 0x300000000000;
-  return mapping.start < kRuntimeBegin || mapping.start >= kRuntimeEnd;
+  constexpr uint64_t kItsOwnEnd = 0x300000000000;  // what it maps is above it
+  return mapping.start < patch::kRuntimeBase || mapping.start >= kItsOwnEnd;
 }
 
 std::map<Path, Path> originals(const Recording& recording, const stage::View& stage) {
