@@ -320,6 +320,12 @@ Result<user_regs_struct> Incarnation::registers(ThreadId thread) {
   return program.value_or(now);
 }
 
+bool Incarnation::in_hooked_call(ThreadId thread) {
+  auto now = real_registers(thread);
+  auto read_here = [&](uint64_t address, void* to, size_t size) { return read(thread.process(), address, to, size); };
+  return now && in_runtime(now->rip) && CodeMap::return_address(*now, read_here) == 0;
+}
+
 bool Incarnation::read(ProcessId process, uint64_t address, void* to, size_t size) {
   pid_t id = pid(process);
   return id != 0 && tracer().read(id, address, to, size);

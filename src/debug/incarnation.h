@@ -101,6 +101,8 @@ class Incarnation {
   void stop_anywhere(ProcessId process);
   Result<user_regs_struct> registers(ThreadId thread);  ///< as the program has them
   Result<user_regs_struct> real_registers(ThreadId thread);
+  /// In a function of pastcone's that stands for one of libc; its registers are those behind the call.
+  bool in_hooked_call(ThreadId thread);
   bool read(ProcessId process, uint64_t address, void* to, size_t size);
 
   /// Points, of those that stand. From then on trails begin where they stand now.

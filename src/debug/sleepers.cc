@@ -45,8 +45,8 @@ class Looker {
 
   Sleep look(ThreadId thread) {
     const stage::ThreadSlot& slot = run_.slot(thread);
-    if (static_cast<WaitKind>(slot.wait_kind) == WaitKind::kOrder) return at_lock(thread, slot.wait_for);
     if (!run_.freeze(thread.process())) return {};
+    if (static_cast<WaitKind>(slot.wait_kind) == WaitKind::kOrder) return at_lock(thread, slot.wait_for);
     auto now = run_.registers(thread);
     auto real = run_.real_registers(thread);
     if (!now || !real || !in_runtime(real->rip) || in_runtime(now->rip)) return {};

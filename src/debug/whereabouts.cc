@@ -28,8 +28,10 @@ symbols::Location Whereabouts::locate(ThreadId thread) {
   auto read = [&](uint64_t address, uint64_t& word) {
     return now.read(thread.process(), address, &word, sizeof word);
   };
+  std::vector<uint64_t> addresses = symbols.unwind(as_dwarf(*registers), read);
+  if (!addresses.empty() && now.in_hooked_call(thread)) --addresses.front();  // in the call, not behind it
   std::vector<symbols::Location> calls;
-  for (uint64_t address : symbols.unwind(as_dwarf(*registers), read))
+  for (uint64_t address : addresses)
     for (symbols::Location& each : symbols.locate_all(address)) calls.push_back(std::move(each));
   return choose(calls);
 }
