@@ -29,7 +29,8 @@ Status Engine::restart() {
       if (asked && observer.undecided && observer.undecided(stop, thread)) undecided = true;
     }
     if (undecided) undecided_[thread.process()] = {thread, stop.address, stops};
-    return stops || undecided;
+    if (stops && reopened_.erase(thread.process()) != 0) open_again();  // it stays: before it goes on
+    return stops || undecided || (!calling_ && reopened_.contains(thread.process()));
   };
   ++generation_;
   opened_.clear();
@@ -72,7 +73,7 @@ Result<bool> Engine::passes(ProcessId process) {
   if (found == undecided_.end()) return passes;
   Undecided one = found->second;
   undecided_.erase(found);
-  bool stops = one.stops && !passes;
+  bool stops = one.stops;
   for (const Observer& observer : observers_)
     if (observer.decide && TRY(observer.decide(one.thread, one.address))) stops = true;
   return !stops;
@@ -178,6 +179,14 @@ Result<Rest> Engine::step(ThreadId thread) {
   stepping_ = true;
   Result<Rest> rest = move([&](Motion& motion) { return motion.step(thread); });
   stepping_ = false;
+  if (rest && rest->stops.size() == 1 && rest->stops[0].stop && reopened_.erase(thread.process()) != 0) {
+    TRY_STATUS(open(thread.process()));
+    auto registers = run_->registers(thread);
+    if (rest->stops[0].stop->kind == replay::TraceStop::Kind::kWatch && registers) {
+      rest->stops[0].stop->kind = replay::TraceStop::Kind::kStep;
+      rest->stops[0].stop->address = registers->rip;
+    }
+  }
   bool stepped = rest && rest->halt == Halt::kStanding && rest->stops.size() == 1 && rest->stops[0].stop &&
                  rest->stops[0].stop->kind == replay::TraceStop::Kind::kStep;
   if (!stepped) return rest;

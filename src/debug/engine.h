@@ -61,7 +61,7 @@ class Engine {
 
   /// Observers look at all processes again before the next motion.
   void open_again() { opened_.clear(); }
-  /// The process has been stopped only to be looked at again, and goes on.
+  /// Of a hit that is no stop: the process is stopped only to be looked at again, and goes on.
   void open_when_standing(ProcessId process) { reopened_.insert(process); }
   /// While observers open a process: whether what was set in it is gone.
   bool is_new_program(ProcessId process) const { return at_gate_ == process; }

@@ -243,19 +243,19 @@ bool Watches::take(int number, Watch& watch, const TraceStop& stop, ThreadId thr
     if (engine_.stepping()) return false;  // stepped() sees it
     due_[thread] = 2 * (engine_.now().events_done(thread) + 1);
     engine_.open_when_standing(thread.process());
-    return true;
+    return false;
   }
   auto words = fit(now.words);
   bool moved = kind == "watch" && words && *words != watch.words;
   if ((kind == "watch" && !changes) || (kind == "rwatch" && changes)) {
     watch.value = now.value;
     if (moved) engine_.open_when_standing(thread.process());
-    return moved;
+    return false;
   }
   std::optional<ValueBytes> before = std::exchange(watch.value, now.value);
   if (!holds(watch, *registers) || is_passed_over(number)) {
     if (moved) engine_.open_when_standing(thread.process());
-    return moved;
+    return false;
   }
   note(thread, {number, false, std::move(before), watch.value});
   if (moved) engine_.open_again();

@@ -107,3 +107,12 @@ def test_debug_watch_refused(context):
     result = debug(context, _recorded(context), "break main", "continue", *wrong, "print total")
     lines = result.stderr.decode().splitlines()
     context.expect(len(lines) == len(wrong) and b"$1 = 0" in result.stdout, f"{len(lines)} lines for {len(wrong)} mistakes: {lines}", result)
+
+
+def test_debug_watch_together(context):
+    """One that only has to be watched elsewhere from now on takes nothing from another one that has changed."""
+    context.need("gdb")
+    for how in ("continue", "next"):
+        text = debug(context, _recorded(context) if how == "continue" else context.path("recording"), "break watched.c:27", "continue", "delete 1", "watch *pointer if 0 == 1",
+                     "watch pointer", how, "info watchpoints", "continue", label=how).stdout.decode()
+        _follow(context, text, "Hardware watchpoint 3: pointer\n\nOld value = ", "<total>\nNew value = ", "<other>\n", "already hit 1 time\n", "the recording ends here")
