@@ -76,7 +76,7 @@ Status DebugSession::set_watch(const std::string& command, std::string_view text
 Result<std::optional<gdb::AgentExpression>> DebugSession::compile_condition(const std::string& condition) {
   if (condition.empty()) return std::optional<gdb::AgentExpression>();
   gdb::Gdb* gdb = TRY(seats_->look_at(focus_));
-  return std::optional(TRY(gdb::compile(*gdb, condition)));
+  return std::optional(TRY(debug::compile_condition(*gdb, engine_->now(), focus_, condition)));
 }
 
 /// As gdb would print it, had it still the value.

@@ -41,6 +41,9 @@ struct WatchedExpression {
 /// In the frame that gdb has selected. `fixed`: -location, the memory that it is now.
 Result<WatchedExpression> look_up(gdb::Gdb& gdb, Incarnation& run, ThreadId thread, const std::string& text,
                                   bool fixed);
+/// Of a watchpoint, in the frame that gdb has selected.
+Result<gdb::AgentExpression> compile_condition(gdb::Gdb& gdb, Incarnation& run, ThreadId thread,
+                                               const std::string& text);
 
 class Watches {
  public:

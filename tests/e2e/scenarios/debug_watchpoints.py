@@ -16,7 +16,7 @@ static int fill(int n) {
   return sum;
 }
 int main(void) {
-  int ends[2];
+  int ends[2], n = 0;
   if (pipe(ends)) return 1;
   pid_t child = fork();
   if (child == 0) {
@@ -27,7 +27,7 @@ int main(void) {
   }
   total = fill(2);
   total = fill(3);
-  other = total;
+  n = other = total;
   pointer = &other;
   *pointer = 40;
   shown.value = 2.5;
@@ -116,3 +116,14 @@ def test_debug_watch_together(context):
         text = debug(context, _recorded(context) if how == "continue" else context.path("recording"), "break watched.c:27", "continue", "delete 1", "watch *pointer if 0 == 1",
                      "watch pointer", how, "info watchpoints", "continue", label=how).stdout.decode()
         _follow(context, text, "Hardware watchpoint 3: pointer\n\nOld value = ", "<total>\nNew value = ", "<other>\n", "already hit 1 time\n", "the recording ends here")
+
+
+def test_debug_watch_frames(context):
+    """Variables of main, behind which gdb shows no frame; of an outer frame, where another function's have the same names."""
+    context.need("gdb")
+    recording = _recorded(context)
+    text = debug(context, recording, "break watched.c:17", "continue", "watch child", "continue", label="main").stdout.decode()
+    _follow(context, text, "Hardware watchpoint 2: child\n", "Hardware watchpoint 2: child\n\nOld value = ", "New value = ")
+    result = debug(context, recording, "break fill", "continue", "delete 1", "up", "watch n", "watch other if n == 5", "watch n + 1", "continue", label="up")
+    _follow(context, result.stdout.decode(), "Hardware watchpoint 2: n\n", "Hardware watchpoint 2: n\n\nOld value = 0\nNew value = 6\nmain () at")
+    context.expect(result.stderr.decode().count("not the innermost one") == 2, "conditions and sums of an outer frame are not refused", result)
