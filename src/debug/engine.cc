@@ -63,7 +63,18 @@ Gates Engine::gates() {
     }
     return next;
   };
+  gates.stops_at = [this](ThreadId thread, uint64_t step) { return stops_at(thread, step); };
   return gates;
+}
+
+Result<bool> Engine::stops_at(ThreadId thread, uint64_t step) {
+  bool stops = false;
+  for (const Observer& observer : observers_) {
+    if (!observer.next_stop || observer.next_stop(thread, step - 1) != step) continue;
+    if (!observer.reached || TRY(observer.reached(thread))) stops = true;
+  }
+  if (!stops && !opened_.contains(thread.process())) TRY_STATUS(open(thread.process()));
+  return stops;
 }
 
 Result<bool> Engine::passes(ProcessId process) {

@@ -29,6 +29,8 @@ struct Observer {
   bool in_calls = false;                         ///< `hit` is also asked while gdb calls a function
   /// The next step, in plain ones, behind the given one, at which the thread is to stop; none: nowhere.
   std::function<std::optional<uint64_t>(ThreadId, uint64_t)> next_stop = {};
+  /// It has come to one of these, and all stand: whether that is a stop. Without this, it is.
+  std::function<Result<bool>(ThreadId)> reached = {};
   /// The thread has made a step: whether that is a stop, like a hit of a watchpoint.
   std::function<bool(ThreadId)> stepped = {};
 };
@@ -94,6 +96,7 @@ class Engine {
   Status open(ProcessId process);
   Status open_all();
   Result<bool> passes(ProcessId process);
+  Result<bool> stops_at(ThreadId thread, uint64_t step);
 
   const World& world_;
   EngineOptions options_;

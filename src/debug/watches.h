@@ -64,6 +64,7 @@ class Watches {
   };
   /// In the last motion.
   std::vector<Hit> hits_of(ThreadId thread);
+  bool was_hit(ThreadId thread) const;
   const WatchedExpression* find(int number) const;
 
  private:
@@ -94,7 +95,7 @@ class Watches {
   bool holds(const Watch& watch, const user_regs_struct& registers) const;
   bool is_passed_over(int number);
   void note(ThreadId thread, Hit hit);
-  /// After a step: what was changed by a call meanwhile.
+  /// After a step, or a call: what was changed by it meanwhile.
   bool stepped(ThreadId thread);
 
   Engine& engine_;
@@ -106,7 +107,7 @@ class Watches {
     std::vector<Hit> hits;
   };
   std::map<ThreadId, Hits> hits_;
-  /// Changed by the runtime, on behalf of the program: the thread stops when that event is done.
+  /// Changed by the runtime, on behalf of the program: what that means is known when that event is done.
   std::map<ThreadId, uint64_t> due_;
 };
 
