@@ -76,7 +76,7 @@ Status DebugSession::set_watch(const std::string& command, std::string_view text
 Result<std::optional<gdb::AgentExpression>> DebugSession::compile_condition(const std::string& condition) {
   if (condition.empty()) return std::optional<gdb::AgentExpression>();
   gdb::Gdb* gdb = TRY(seats_->look_at(focus_));
-  return std::optional(TRY(gdb::compile(*gdb, condition)));
+  return std::optional(TRY(debug::compile_condition(*gdb, engine_->now(), focus_, condition)));
 }
 
 /// As gdb would print it, had it still the value.
@@ -91,7 +91,7 @@ std::string DebugSession::value_text(gdb::Gdb& gdb, const debug::WatchedExpressi
   return std::string(shell::trim(answer->console));
 }
 
-std::string DebugSession::watch_text(ThreadId thread) {
+std::string DebugSession::watch_text(ThreadId thread, std::vector<int>& numbers) {
   std::string text;
   for (const debug::Watches::Hit& hit : watches_->hits_of(thread)) {
     auto point = breakpoints_->find(hit.number);
@@ -104,6 +104,7 @@ std::string DebugSession::watch_text(ThreadId thread) {
       (void)remove_point(hit.number);
       continue;
     }
+    numbers.push_back(hit.number);
     text += fmt::format("{} {}: {}\n\n", title_of((*point)->watch), hit.number, (*point)->location);
     std::string now = value_text(**gdb, *what, hit.now);
     if (hit.before == hit.now) {

@@ -164,7 +164,7 @@ bool DebugSession::is_in_program(ThreadId thread) {
 
 bool DebugSession::is_gdbs_own(const debug::Inferior& inferior) const {
   return inferior.own() && std::ranges::all_of((*inferior.rest())->stops, [&](const Rest::Stopped& one) {
-    return breakpoints_->hit_by(one.thread).empty();
+    return breakpoints_->hit_by(one.thread).empty() && !watches_->was_hit(one.thread);
   });
 }
 
@@ -219,8 +219,10 @@ Status DebugSession::show_stop(const Rest::Stopped& one) {
   focus_ = one.thread;
   if (!one.stop) {
     if (auto end = ends_->text_at(one.thread)) return show_place(one.thread, *end + "\n");
-    if (std::string watched = watch_text(one.thread); !watched.empty()) return show_place(one.thread, watched);
-    std::vector<int> numbers = breakpoints_->messages_at(one.thread);
+    std::vector<int> numbers;
+    if (std::string watched = watch_text(one.thread, numbers); !watched.empty())
+      return take_actions(numbers) ? Status() : show_place(one.thread, watched);
+    numbers = breakpoints_->messages_at(one.thread);
     if (take_actions(numbers)) return {};
     if (!numbers.empty()) fmt::print("Breakpoint {}, ", numbers[0]);
     return show_place(one.thread, event_text(one.thread) + ": ");
@@ -229,7 +231,10 @@ Status DebugSession::show_stop(const Rest::Stopped& one) {
   std::vector<int> numbers = breakpoints_->hit_by(one.thread);
   bool hit = one.stop->kind == TraceStop::Kind::kBreak && !numbers.empty();
   std::string before;
-  bool silent = hit && take_actions(numbers);
+  std::vector<int> watching;
+  std::string watched = watch_text(one.thread, watching);
+  bool silent = take_actions(watching);
+  silent = (hit && take_actions(numbers)) || silent;
   if (hit) {
     auto breakpoint = breakpoints_->find(numbers[0]);
     bool temporary = breakpoint && (*breakpoint)->temporary;
@@ -237,7 +242,7 @@ Status DebugSession::show_stop(const Rest::Stopped& one) {
     breakpoints_->remove_temporary(numbers);
   }
   if (silent) return {};
-  return show_place(one.thread, watch_text(one.thread) + before);
+  return show_place(one.thread, watched + before);
 }
 
 Status DebugSession::report(const Result<Rest>& rest, ThreadId moved) {

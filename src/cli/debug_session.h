@@ -130,7 +130,8 @@ class DebugSession {
   Status enable_point(int number, bool enabled);
   Result<std::optional<gdb::AgentExpression>> compile_condition(const std::string& condition);
   /// "Hardware watchpoint 2: total\n\nOld value = …"; empty: the thread was not stopped by one.
-  std::string watch_text(ThreadId thread);
+  /// `numbers`: of those that have stopped it.
+  std::string watch_text(ThreadId thread, std::vector<int>& numbers);
   std::string value_text(gdb::Gdb& gdb, const debug::WatchedExpression& what, const std::optional<debug::ValueBytes>& value);
 
   // debug_predicates.cc

@@ -167,7 +167,7 @@ bool Breakpoints::hit(const TraceStop& stop, ThreadId thread) {
   ProcessId process = thread.process();
   if (auto entry = entries_.find(process); entry != entries_.end() && entry->second == stop.address) {
     engine_.open_when_standing(process);
-    return true;
+    return false;
   }
   std::vector<int> numbers;
   auto [begin, end] = armed_[process].equal_range(stop.address);

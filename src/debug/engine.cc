@@ -29,7 +29,8 @@ Status Engine::restart() {
       if (asked && observer.undecided && observer.undecided(stop, thread)) undecided = true;
     }
     if (undecided) undecided_[thread.process()] = {thread, stop.address, stops};
-    return stops || undecided;
+    if (stops && reopened_.erase(thread.process()) != 0) open_again();  // it stays: before it goes on
+    return stops || undecided || (!calling_ && reopened_.contains(thread.process()));
   };
   ++generation_;
   opened_.clear();
@@ -62,7 +63,18 @@ Gates Engine::gates() {
     }
     return next;
   };
+  gates.stops_at = [this](ThreadId thread, uint64_t step) { return stops_at(thread, step); };
   return gates;
+}
+
+Result<bool> Engine::stops_at(ThreadId thread, uint64_t step) {
+  bool stops = false;
+  for (const Observer& observer : observers_) {
+    if (!observer.next_stop || observer.next_stop(thread, step - 1) != step) continue;
+    if (!observer.reached || TRY(observer.reached(thread))) stops = true;
+  }
+  if (!stops && !opened_.contains(thread.process())) TRY_STATUS(open(thread.process()));
+  return stops;
 }
 
 Result<bool> Engine::passes(ProcessId process) {
@@ -72,7 +84,7 @@ Result<bool> Engine::passes(ProcessId process) {
   if (found == undecided_.end()) return passes;
   Undecided one = found->second;
   undecided_.erase(found);
-  bool stops = one.stops && !passes;
+  bool stops = one.stops;
   for (const Observer& observer : observers_)
     if (observer.decide && TRY(observer.decide(one.thread, one.address))) stops = true;
   return !stops;
@@ -178,6 +190,14 @@ Result<Rest> Engine::step(ThreadId thread) {
   stepping_ = true;
   Result<Rest> rest = move([&](Motion& motion) { return motion.step(thread); });
   stepping_ = false;
+  if (rest && rest->stops.size() == 1 && rest->stops[0].stop && reopened_.erase(thread.process()) != 0) {
+    TRY_STATUS(open(thread.process()));
+    auto registers = run_->registers(thread);
+    if (rest->stops[0].stop->kind == replay::TraceStop::Kind::kWatch && registers) {
+      rest->stops[0].stop->kind = replay::TraceStop::Kind::kStep;
+      rest->stops[0].stop->address = registers->rip;
+    }
+  }
   bool stepped = rest && rest->halt == Halt::kStanding && rest->stops.size() == 1 && rest->stops[0].stop &&
                  rest->stops[0].stop->kind == replay::TraceStop::Kind::kStep;
   if (!stepped) return rest;

@@ -29,6 +29,8 @@ struct Observer {
   bool in_calls = false;                         ///< `hit` is also asked while gdb calls a function
   /// The next step, in plain ones, behind the given one, at which the thread is to stop; none: nowhere.
   std::function<std::optional<uint64_t>(ThreadId, uint64_t)> next_stop = {};
+  /// It has come to one of these, and all stand: whether that is a stop. Without this, it is.
+  std::function<Result<bool>(ThreadId)> reached = {};
   /// The thread has made a step: whether that is a stop, like a hit of a watchpoint.
   std::function<bool(ThreadId)> stepped = {};
 };
@@ -61,7 +63,7 @@ class Engine {
 
   /// Observers look at all processes again before the next motion.
   void open_again() { opened_.clear(); }
-  /// The process has been stopped only to be looked at again, and goes on.
+  /// Of a hit that is no stop: the process is stopped only to be looked at again, and goes on.
   void open_when_standing(ProcessId process) { reopened_.insert(process); }
   /// While observers open a process: whether what was set in it is gone.
   bool is_new_program(ProcessId process) const { return at_gate_ == process; }
@@ -94,6 +96,7 @@ class Engine {
   Status open(ProcessId process);
   Status open_all();
   Result<bool> passes(ProcessId process);
+  Result<bool> stops_at(ThreadId thread, uint64_t step);
 
   const World& world_;
   EngineOptions options_;

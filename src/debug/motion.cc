@@ -72,8 +72,7 @@ Status Motion::run(const Cut& target) {
       opened = true;
     }
     if (opened) continue;
-    note_steps(horizons);
-    return {};
+    if (!TRY(note_steps(horizons))) return {};
   }
 }
 
@@ -92,14 +91,20 @@ void Motion::clamp(replay::Horizons& horizons) const {
   }
 }
 
-void Motion::note_steps(const replay::Horizons& horizons) {
-  if (!gates_.next_stop) return;
+Result<bool> Motion::note_steps(const replay::Horizons& horizons) {
+  bool goes_on = false;
+  if (!gates_.next_stop) return goes_on;
   for (const auto& [thread, horizon] : horizons) {
     if (horizon.step <= began_[thread] || held_.contains(thread.process()) || !is_at({thread, horizon.step})) continue;
     if (gates_.next_stop(thread, horizon.step - 1) != horizon.step) continue;
+    if (gates_.stops_at && !TRY(gates_.stops_at(thread, horizon.step))) {
+      goes_on = true;
+      continue;
+    }
     rest_.stops.push_back({{}, thread});
     held_.insert(thread.process());
   }
+  return goes_on;
 }
 
 bool Motion::is_at(const Gate& gate) const {

@@ -21,6 +21,8 @@ struct Gates {
   std::function<Result<bool>(ProcessId)> passes;
   /// The next step behind the given one at which a thread is to stop.
   std::function<std::optional<uint64_t>(ThreadId, uint64_t)> next_stop;
+  /// It has come there: whether it does stop.
+  std::function<Result<bool>(ThreadId, uint64_t)> stops_at;
 };
 
 /// Where all have come to rest. It is the same every time: who was stopped stays, the others went as far as they
@@ -74,7 +76,8 @@ class Motion {
   void clamp(replay::Horizons& horizons) const;
   /// Processes that may be stopped on the way to a cut.
   std::set<ProcessId> stoppable(const causal::Cut& target) const;
-  void note_steps(const replay::Horizons& horizons);
+  /// True: somebody has come to a step that is none to stop at, and goes on.
+  Result<bool> note_steps(const replay::Horizons& horizons);
   void note(const Arrival& arrival);
 
   const World& world_;

@@ -1,4 +1,6 @@
 // What gdb knows about an expression that is to be watched.
+#include <cstdlib>
+
 #include "pastcone/debug/watches.h"
 #include "pastcone/gdb/compile.h"
 
@@ -21,20 +23,46 @@ Result<std::string> type_of(gdb::Gdb& gdb, const std::string& expression) {
   return text;
 }
 
-/// The selected frame, if the expression is about something in it.
-std::optional<WatchedExpression::Frame> frame_of(gdb::Gdb& gdb, Incarnation& run, ThreadId thread) {
-  auto selected = gdb.run("-stack-info-frame");
+/// What gdb has selected.
+struct Selected {
+  bool innermost = true;
+  std::string location;  ///< its FILE:LINE, if that is known
+  std::optional<WatchedExpression::Frame> frame;
+};
+
+/// The number that follows in what gdb says of a frame.
+uint64_t number_behind(const std::string& text, std::string_view word) {
+  size_t at = text.find(word);
+  return at == std::string::npos ? 0 : std::strtoull(text.c_str() + at + word.size(), nullptr, 16);
+}
+
+Selected selected_in(gdb::Gdb& gdb, Incarnation& run, ThreadId thread) {
+  Selected selected;
+  auto shown = gdb.run("-stack-info-frame");
+  if (!shown || !shown->good) return selected;
+  const auto& frame = shown->results["frame"];
+  selected.innermost = frame["level"].number().value_or(0) == 0;
+  if (!frame["fullname"].text.empty())
+    selected.location = fmt::format("{}:{}", frame["fullname"].text, frame["line"].text);
+  // Not by the frame behind it: gdb shows none behind main.
+  auto about = gdb.console("info frame");
   auto registers = run.registers(thread);
-  if (!selected || !selected->good || !registers) return {};
-  auto level = selected->results["frame"]["level"].number();
-  auto current = gdb.run("-thread-info");
-  if (!level || !current || !current->good) return {};
-  std::string caller =
-      fmt::format("--thread {} --frame {}", current->results["current-thread-id"].text, *level + 1);
-  auto stack = number_of(gdb, caller, "(unsigned long)$sp"),
-       back = number_of(gdb, caller, "(unsigned long)$pc");
-  if (!stack || !back) return {};
-  return WatchedExpression::Frame{thread, *stack, *back, *registers};
+  if (!about || !about->good || !registers) return selected;
+  uint64_t stack = number_behind(about->console, "frame at "), back = number_behind(about->console, "saved rip = ");
+  if (stack != 0) selected.frame = WatchedExpression::Frame{thread, stack, back, *registers};
+  return selected;
+}
+
+/// gdb compiles for the innermost frame, or for a line: there only what is in no frame is the same all along.
+Result<gdb::AgentExpression> compile_in(gdb::Gdb& gdb, const Selected& selected, const std::string& expression) {
+  if (selected.innermost) {
+    gdb::AgentExpression code = TRY(gdb::compile(gdb, expression));
+    if (code.uses_registers() && !selected.frame) return fail("its frame is not known");
+    return code;
+  }
+  std::vector<gdb::AgentExpression> all = TRY(gdb::compile_all(gdb, expression, selected.location));
+  if (all.front().uses_registers()) return fail("it is about variables of a frame that is not the innermost one");
+  return std::move(all.front());
 }
 
 }  // namespace
@@ -53,10 +81,11 @@ Result<WatchedExpression> look_up(gdb::Gdb& gdb, Incarnation& run, ThreadId thre
                 kMostWords);
   what.size = static_cast<uint32_t>(*size);
   what.has_address = place.has_value();
-  std::optional<WatchedExpression::Frame> frame = fixed ? std::nullopt : frame_of(gdb, run, thread);
+  Selected selected = selected_in(gdb, run, thread);
+  const std::optional<WatchedExpression::Frame>& frame = selected.frame;
   if (!place) {
     if (fixed) return fail("Attempt to take address of value not located in memory.");
-    auto code = gdb::compile(gdb, text);
+    auto code = compile_in(gdb, selected, text);
     if (!code) return fail("{} cannot be watched: {}", text, code.error().message);
     if (code->reads_nothing() && !code->uses_registers())
       return fail("Cannot watch constant value `{}'.", text);
@@ -70,8 +99,8 @@ Result<WatchedExpression> look_up(gdb::Gdb& gdb, Incarnation& run, ThreadId thre
   what.type = fmt::format("*({})0", pointer);
   what.address = *place;
   if (fixed) return what;
-  // gdb compiles for the innermost frame only, and not all that has an address: that is where it is, then.
-  if (auto code = gdb::compile(gdb, address)) {
+  // Not all that has an address can be compiled: that is where it is, then.
+  if (auto code = compile_in(gdb, selected, address)) {
     if (code->uses_registers()) what.frame = frame;
     what.code = std::move(*code);
     return what;
@@ -79,6 +108,11 @@ Result<WatchedExpression> look_up(gdb::Gdb& gdb, Incarnation& run, ThreadId thre
   auto registers = run.registers(thread);
   if (frame && registers && *place >= registers->rsp && *place < frame->stack) what.frame = frame;
   return what;
+}
+
+Result<gdb::AgentExpression> compile_condition(gdb::Gdb& gdb, Incarnation& run, ThreadId thread,
+                                               const std::string& text) {
+  return compile_in(gdb, selected_in(gdb, run, thread), text);
 }
 
 }  // namespace pastcone::debug

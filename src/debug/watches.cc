@@ -25,6 +25,11 @@ Watches::Watches(Engine& engine, Breakpoints& breakpoints) : engine_(engine), br
         if (found == due_.end() || found->second <= step) return {};
         return found->second;
       },
+      .reached = [this](ThreadId thread) -> Result<bool> {
+        due_.erase(thread);
+        TRY_STATUS(engine_.now().freeze(thread.process()));
+        return stepped(thread);
+      },
       .stepped = [this](ThreadId thread) { return stepped(thread); },
   });
 }
@@ -170,6 +175,9 @@ Status Watches::open(ProcessId process) {
   }
   bool is_due =
       std::ranges::any_of(due_, [&](const auto& entry) { return entry.first.process() == process; });
+  std::erase_if(due_, [&](const auto& entry) {  // it was held there for something else
+    return entry.first.process() == process && entry.second <= engine_.now().steps_done(entry.first);
+  });
   for (auto& [number, watch] : all_) {
     if (watch.process != process) continue;
     std::optional<ValueBytes> before = watch.value;
@@ -237,25 +245,25 @@ bool Watches::take(int number, Watch& watch, const TraceStop& stop, ThreadId thr
   Look now = look(watch);
   bool changes = now.value != watch.value;
   const std::string& kind = point(number)->watch;
+  auto words = fit(now.words);
+  bool moved = kind == "watch" && words && *words != watch.words;
   if (inside) {
     if (kind == "rwatch") watch.value = now.value;
-    if (!changes || kind == "rwatch") return false;
+    if ((!changes && !moved) || kind == "rwatch") return false;
     if (engine_.stepping()) return false;  // stepped() sees it
     due_[thread] = 2 * (engine_.now().events_done(thread) + 1);
     engine_.open_when_standing(thread.process());
-    return true;
+    return false;
   }
-  auto words = fit(now.words);
-  bool moved = kind == "watch" && words && *words != watch.words;
   if ((kind == "watch" && !changes) || (kind == "rwatch" && changes)) {
     watch.value = now.value;
     if (moved) engine_.open_when_standing(thread.process());
-    return moved;
+    return false;
   }
   std::optional<ValueBytes> before = std::exchange(watch.value, now.value);
   if (!holds(watch, *registers) || is_passed_over(number)) {
     if (moved) engine_.open_when_standing(thread.process());
-    return moved;
+    return false;
   }
   note(thread, {number, false, std::move(before), watch.value});
   if (moved) engine_.open_again();
@@ -266,13 +274,19 @@ bool Watches::stepped(ThreadId thread) {
   bool stops = false;
   for (auto& [number, watch] : all_) {
     const Breakpoint* listed = point(number);
-    if (watch.process != thread.process() || watch.words.empty() || listed == nullptr ||
-        listed->watch == "rwatch")
+    if (watch.process != thread.process() || watch.words.empty() || listed == nullptr) continue;
+    auto registers = engine_.now().registers(thread);
+    if (registers && has_left(watch, thread, *registers)) {
+      note(thread, {number, true, {}, {}});
+      stops = true;
       continue;
+    }
+    if (listed->watch == "rwatch" || !is_there(watch)) continue;
     Look now = look(watch);
+    auto words = fit(now.words);
+    if (listed->watch == "watch" && words && *words != watch.words) engine_.open_again();
     if (now.value == watch.value) continue;
     std::optional<ValueBytes> before = std::exchange(watch.value, now.value);
-    auto registers = engine_.now().registers(thread);
     if (!registers || !holds(watch, *registers) || is_passed_over(number)) continue;
     note(thread, {number, false, std::move(before), watch.value});
     stops = true;
@@ -280,12 +294,12 @@ bool Watches::stepped(ThreadId thread) {
   return stops;
 }
 
+bool Watches::was_hit(ThreadId thread) const {
+  auto found = hits_.find(thread);
+  return found != hits_.end() && found->second.motion == engine_.motions() && !found->second.hits.empty();
+}
+
 std::vector<Watches::Hit> Watches::hits_of(ThreadId thread) {
-  // What a call has changed is known only now that it is done.
-  if (auto due = due_.find(thread); due != due_.end() && due->second <= engine_.now().steps_done(thread)) {
-    due_.erase(due);
-    if (engine_.now().freeze(thread.process())) (void)stepped(thread);
-  }
   auto found = hits_.find(thread);
   if (found == hits_.end() || found->second.motion != engine_.motions()) return {};
   return std::exchange(found->second.hits, {});

@@ -41,6 +41,9 @@ struct WatchedExpression {
 /// In the frame that gdb has selected. `fixed`: -location, the memory that it is now.
 Result<WatchedExpression> look_up(gdb::Gdb& gdb, Incarnation& run, ThreadId thread, const std::string& text,
                                   bool fixed);
+/// Of a watchpoint, in the frame that gdb has selected.
+Result<gdb::AgentExpression> compile_condition(gdb::Gdb& gdb, Incarnation& run, ThreadId thread,
+                                               const std::string& text);
 
 class Watches {
  public:
@@ -61,6 +64,7 @@ class Watches {
   };
   /// In the last motion.
   std::vector<Hit> hits_of(ThreadId thread);
+  bool was_hit(ThreadId thread) const;
   const WatchedExpression* find(int number) const;
 
  private:
@@ -91,7 +95,7 @@ class Watches {
   bool holds(const Watch& watch, const user_regs_struct& registers) const;
   bool is_passed_over(int number);
   void note(ThreadId thread, Hit hit);
-  /// After a step: what was changed by a call meanwhile.
+  /// After a step, or a call: what was changed by it meanwhile.
   bool stepped(ThreadId thread);
 
   Engine& engine_;
@@ -103,7 +107,7 @@ class Watches {
     std::vector<Hit> hits;
   };
   std::map<ThreadId, Hits> hits_;
-  /// Changed by the runtime, on behalf of the program: the thread stops when that event is done.
+  /// Changed by the runtime, on behalf of the program: what that means is known when that event is done.
   std::map<ThreadId, uint64_t> due_;
 };
 

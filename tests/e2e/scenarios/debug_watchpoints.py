@@ -16,7 +16,7 @@ static int fill(int n) {
   return sum;
 }
 int main(void) {
-  int ends[2];
+  int ends[2], n = 0;
   if (pipe(ends)) return 1;
   pid_t child = fork();
   if (child == 0) {
@@ -27,7 +27,7 @@ int main(void) {
   }
   total = fill(2);
   total = fill(3);
-  other = total;
+  other = n = total;
   pointer = &other;
   *pointer = 40;
   shown.value = 2.5;
@@ -107,3 +107,39 @@ def test_debug_watch_refused(context):
     result = debug(context, _recorded(context), "break main", "continue", *wrong, "print total")
     lines = result.stderr.decode().splitlines()
     context.expect(len(lines) == len(wrong) and b"$1 = 0" in result.stdout, f"{len(lines)} lines for {len(wrong)} mistakes: {lines}", result)
+
+
+def test_debug_watch_together(context):
+    """One that only has to be watched elsewhere from now on takes nothing from another one that has changed."""
+    context.need("gdb")
+    for how in ("continue", "next"):
+        text = debug(context, _recorded(context) if how == "continue" else context.path("recording"), "break watched.c:27", "continue", "delete 1", "watch *pointer if 0 == 1",
+                     "watch pointer", how, "info watchpoints", "continue", label=how).stdout.decode()
+        _follow(context, text, "Hardware watchpoint 3: pointer\n\nOld value = ", "<total>\nNew value = ", "<other>\n", "already hit 1 time\n", "the recording ends here")
+
+
+def test_debug_watch_frames(context):
+    """Variables of main, behind which gdb shows no frame; of an outer frame, where another function's have the same names."""
+    context.need("gdb")
+    recording = _recorded(context)
+    text = debug(context, recording, "break watched.c:17", "continue", "watch child", "continue", label="main").stdout.decode()
+    _follow(context, text, "Hardware watchpoint 2: child\n", "Hardware watchpoint 2: child\n\nOld value = ", "New value = ")
+    result = debug(context, recording, "break fill", "continue", "delete 1", "up", "watch n", "watch other if n == 5", "watch n + 1", "continue", label="up")
+    _follow(context, result.stdout.decode(), "Hardware watchpoint 2: n\n", "Hardware watchpoint 2: n\n\nOld value = 0\nNew value = 6\n")
+    context.expect(result.stderr.decode().count("not the innermost one") == 2, "conditions and sums of an outer frame are not refused", result)
+
+
+def test_debug_watch_ends(context):
+    """finish ends the watchpoint of the frame that it leaves; a condition counts for what a call writes; commands are done."""
+    context.need("gdb")
+    recording = _recorded(context)
+    text = debug(context, recording, "break fill", "continue", "delete 1", "watch n", "finish", "info watchpoints", label="finish").stdout.decode()
+    _follow(context, text, "Hardware watchpoint 2: n\n", "Watchpoint 2 deleted because", "No watchpoints.")
+    for value, stops in ((98, False), (97, True)):
+        text = debug(context, recording, "run to p2:1", "focus p2", f"watch buffer[0] if buffer[0] == {value}", "continue", label=f"call, {value}").stdout.decode()
+        context.expect(("New value = 97 'a'" in text) == stops, f"a condition on {value} stops wrongly:\n{text}")
+    script = context.path("script")
+    with open(script, "w") as file:
+        file.write("break main\ncontinue\nwatch total\ncommands 2\nprint total + 100\nend\ncontinue\n")
+    text = debug(context, recording, f"source {script}", label="commands").stdout.decode()
+    _follow(context, text, "New value = 3\n", "$1 = 103\n")
