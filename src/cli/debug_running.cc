@@ -135,7 +135,8 @@ Status DebugSession::resume_in_gdb(const std::string& command) {
   }
   Result<Rest> rest = *inferior->rest();
   show_remark();
-  if (rest && rest->halt == Halt::kStanding && rest->stops.empty() && !is_in_program(focus_))
+  if (rest && rest->halt == Halt::kStanding && rest->stops.empty() && engine_->now().tid(focus_) != 0 &&
+      !ends_->text_at(focus_) && !is_in_program(focus_))
     return fail("{} has not begun with its program; 'break main' and 'continue' lead into it", focus_);
   if (!is_gdbs_own(*inferior)) return report(rest, focus_);
   std::string_view shown = answer.console;
