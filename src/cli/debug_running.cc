@@ -193,6 +193,7 @@ Status DebugSession::show_displays(ThreadId thread) {
 
 /// True: nothing is to be shown of it.
 bool DebugSession::take_actions(const std::vector<int>& numbers) {
+  bool is_silent = false;
   for (int number : numbers) {
     auto point = breakpoints_->find(number);
     if (!point) continue;
@@ -200,9 +201,9 @@ bool DebugSession::take_actions(const std::vector<int>& numbers) {
     bool silent = !actions.empty() && actions[0] == "silent";
     if (silent) actions.erase(actions.begin());
     actions_.insert(actions_.end(), actions.begin(), actions.end());
-    if (silent) return true;
+    is_silent = is_silent || silent;
   }
-  return false;
+  return is_silent;
 }
 
 Status DebugSession::show_stop(const Rest::Stopped& one) {
@@ -232,6 +233,7 @@ Status DebugSession::show_stop(const Rest::Stopped& one) {
 }
 
 Status DebugSession::report(const Result<Rest>& rest, ThreadId moved) {
+  actions_.clear();  // of a stop that was left
   if (!rest) return tl::unexpected<Error>(rest.error());
   visit();
   stopped_.clear();
