@@ -145,7 +145,8 @@ Status DebugSession::resume_in_gdb(const std::string& command) {
   }
   Result<Rest> rest = *inferior->rest();
   show_remark();
-  if (rest && rest->halt == Halt::kStanding && rest->stops.empty() && !is_in_program(focus_))
+  if (rest && rest->halt == Halt::kStanding && rest->stops.empty() && engine_->now().tid(focus_) != 0 &&
+      !ends_->text_at(focus_) && !is_in_program(focus_))
     return fail("{} has not begun with its program; 'break main' and 'continue' lead into it", focus_);
   if (!is_gdbs_own(*inferior)) return report(rest, focus_);
   std::string_view shown = answer.console;
@@ -202,6 +203,7 @@ Status DebugSession::show_displays(ThreadId thread) {
 
 /// True: nothing is to be shown of it.
 bool DebugSession::take_actions(const std::vector<int>& numbers) {
+  bool is_silent = false;
   for (int number : numbers) {
     auto point = breakpoints_->find(number);
     if (!point) continue;
@@ -209,9 +211,9 @@ bool DebugSession::take_actions(const std::vector<int>& numbers) {
     bool silent = !actions.empty() && actions[0] == "silent";
     if (silent) actions.erase(actions.begin());
     actions_.insert(actions_.end(), actions.begin(), actions.end());
-    if (silent) return true;
+    is_silent = is_silent || silent;
   }
-  return false;
+  return is_silent;
 }
 
 Status DebugSession::show_stop(const Rest::Stopped& one) {
@@ -246,6 +248,7 @@ Status DebugSession::show_stop(const Rest::Stopped& one) {
 }
 
 Status DebugSession::report(const Result<Rest>& rest, ThreadId moved) {
+  actions_.clear();  // of a stop that was left
   if (!rest) return tl::unexpected<Error>(rest.error());
   visit();
   stopped_.clear();

@@ -30,6 +30,7 @@ Breakpoints::Breakpoints(Engine& engine, Images& images) : engine_(engine), imag
       .undecided = [this](const TraceStop& stop, ThreadId thread) { return is_undecided(stop, thread); },
       .decide = [this](ThreadId thread, uint64_t address) { return decide(thread, address); },
       .next_stop = [this](ThreadId thread, uint64_t step) { return next_message(thread, step); },
+      .reached = [this](ThreadId thread, uint64_t address) { return reached(thread, address); },
   });
 }
 
@@ -216,6 +217,18 @@ Result<bool> Breakpoints::decide(ThreadId thread, uint64_t address) {
     hits.numbers.push_back(point.number);
   }
   return stops;
+}
+
+Result<bool> Breakpoints::reached(ThreadId thread, uint64_t address) {
+  auto armed = armed_.find(thread.process());
+  if (armed == armed_.end() || !armed->second.contains(address)) return false;
+  TraceStop stop{};
+  stop.kind = TraceStop::Kind::kBreak;
+  stop.process = engine_.now().pid(thread.process());
+  stop.thread = engine_.now().tid(thread);
+  stop.address = address;
+  bool stops = hit(stop, thread);
+  return (is_undecided(stop, thread) && TRY(decide(thread, address))) || stops;
 }
 
 bool Breakpoints::holds(const Site& site, const TraceStop& stop, ThreadId thread) {

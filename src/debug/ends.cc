@@ -75,6 +75,7 @@ std::optional<std::string> Ends::text_at(ThreadId thread) const {
 std::vector<std::string> Ends::within(const causal::Cut& cut) const {
   const causal::Graph& graph = engine_.world().graph;
   std::vector<std::string> texts;
+  if (cut.empty()) return texts;  // there is no replay
   for (const auto& [thread, ending] : endings_) {
     auto index = graph.find(thread);
     if (index && graph::plain_step(graph, {*index, cut[*index]}) >= ending.step) texts.push_back(ending.text);

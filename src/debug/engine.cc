@@ -25,7 +25,10 @@ Status Engine::restart() {
     bool stops = false, undecided = false;  // all are asked: several may mean the same place
     for (const Observer& observer : observers_) {
       bool asked = observer.hit && (!calling_ || observer.in_calls);
-      if (asked && observer.hit(stop, thread, inside)) stops = true;
+      if (asked && observer.hit(stop, thread, inside)) {
+        stops = true;
+        if (!observer.in_calls) wanted_[thread] = motions_;
+      }
       if (asked && observer.undecided && observer.undecided(stop, thread)) undecided = true;
     }
     if (undecided) undecided_[thread.process()] = {thread, stop.address, stops};
@@ -79,14 +82,20 @@ Result<bool> Engine::stops_at(ThreadId thread, uint64_t step) {
 
 Result<bool> Engine::passes(ProcessId process) {
   bool passes = reopened_.erase(process) != 0;
-  if (passes) TRY_STATUS(open(process));
+  if (passes) {
+    std::erase_if(wanted_, [&](const auto& entry) { return entry.first.process() == process; });
+    TRY_STATUS(open(process));
+  }
   auto found = undecided_.find(process);
   if (found == undecided_.end()) return passes;
   Undecided one = found->second;
   undecided_.erase(found);
   bool stops = one.stops;
   for (const Observer& observer : observers_)
-    if (observer.decide && TRY(observer.decide(one.thread, one.address))) stops = true;
+    if (observer.decide && TRY(observer.decide(one.thread, one.address))) {
+      stops = true;
+      wanted_[one.thread] = motions_;
+    }
   return !stops;
 }
 
@@ -204,6 +213,19 @@ Result<Rest> Engine::step(ThreadId thread) {
   for (const Observer& observer : observers_)
     if (observer.stepped && observer.stepped(thread)) rest->stops[0].stop->kind = replay::TraceStop::Kind::kWatch;
   return rest;
+}
+
+Result<bool> Engine::reaches(ThreadId thread, uint64_t address) {
+  bool stops = false;
+  for (const Observer& observer : observers_)
+    if (observer.reached && TRY(observer.reached(thread, address))) stops = true;
+  if (stops) wanted_[thread] = motions_;
+  return stops;
+}
+
+bool Engine::is_wanted(ThreadId thread) const {
+  auto found = wanted_.find(thread);
+  return found != wanted_.end() && found->second == motions_;
 }
 
 Result<Rest> Engine::call(ThreadId thread) {

@@ -33,6 +33,8 @@ struct Observer {
   std::function<Result<bool>(ThreadId)> reached = {};
   /// The thread has made a step: whether that is a stop, like a hit of a watchpoint.
   std::function<bool(ThreadId)> stepped = {};
+  /// It has stepped to an address, where nothing is hit: whether it would have stopped there.
+  std::function<Result<bool>(ThreadId, uint64_t address)> reached = {};
 };
 
 class Engine {
@@ -83,6 +85,10 @@ class Engine {
   Result<Rest> run_to(const State& target);
   Result<Rest> advance(ProcessId process);
   Result<Rest> step(ThreadId thread);
+  /// After a step to an address: whether the thread would have been stopped there. That counts as a hit.
+  Result<bool> reaches(ThreadId thread, uint64_t address);
+  /// Whether somebody besides gdb has wanted the thread's last stop.
+  bool is_wanted(ThreadId thread) const;
   Result<Rest> everybody();
   /// The thread runs a function that gdb calls: it alone, and nothing that is recorded. kStanding: it cannot go on,
   /// because it would.
@@ -111,6 +117,7 @@ class Engine {
     bool stops;  ///< whatever is decided
   };
   std::map<ProcessId, Undecided> undecided_;
+  std::map<ThreadId, uint64_t> wanted_;  ///< by others than gdb: the motion in which it was stopped
   ProcessId at_gate_;
   bool calling_ = false, stepping_ = false;
 };

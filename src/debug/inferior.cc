@@ -200,16 +200,27 @@ uint64_t Inferior::seen_outside(ThreadId thread) {
 }
 
 Result<Rest> Inferior::step(ThreadId thread, const gdb::Resume& how) {
-  uint64_t began = seen_outside(thread);
+  auto start = engine_.now().registers(thread);
+  uint64_t began = seen_outside(thread), from = start ? start->rip : 0;
   for (;;) {
     Rest rest = TRY(engine_.step(thread));
-    bool stepped = rest.halt == Halt::kStanding && rest.stops.size() == 1 &&
-                   rest.stops[0].thread == thread && rest.stops[0].stop &&
-                   rest.stops[0].stop->kind == TraceStop::Kind::kStep;
-    if (!stepped) return rest;
-    uint64_t rip = rest.stops[0].stop->address;
+    bool own = rest.halt == Halt::kStanding && rest.stops.size() == 1 && rest.stops[0].thread == thread &&
+               rest.stops[0].stop;
+    auto now = engine_.now().registers(thread);
+    if (!own || !now) return rest;
+    uint64_t rip = now->rip;
+    TraceStop& stop = *rest.stops[0].stop;
+    bool watched = stop.kind == TraceStop::Kind::kWatch;
+    if (!watched && stop.kind != TraceStop::Kind::kStep) return rest;
     // It has only come out to where gdb saw it already.
     bool again = std::exchange(began, 0) == rip;
+    bool moved = std::exchange(from, rip) != rip;  // within one that is repeated it does not come there anew
+    if (moved && TRY(engine_.reaches(thread, rip))) {
+      stop.kind = TraceStop::Kind::kBreak;
+      stop.address = rip;
+      return rest;
+    }
+    if (watched) return rest;
     if (!again && how.kind != gdb::Resume::Kind::kRange) return rest;
     if (!again && (rip < how.begin || rip >= how.end || has_break(rip))) return rest;
     if (engine_.interrupted()) {
@@ -227,13 +238,18 @@ gdb::Stop Inferior::stop_of(ThreadId thread, const Result<Rest>& rest) {
     return stop;
   }
   stop.thread = static_cast<pid_t>(thread.number());
+  // Where it cannot go on gdb must not try it again and again; nor go on where others than gdb want it to stop.
+  bool wanted = rest && std::ranges::any_of(rest->stops, [&](const Rest::Stopped& one) {
+    return engine_.is_wanted(one.thread);
+  });
+  bool ends = !rest || rest->halt != Halt::kStanding || rest->stops.empty() || wanted || !is_own(rest);
+  if (ends) stop.signal = SIGINT;
   if (!rest) return stop;
-  // Where it cannot go on gdb must not try it again and again.
-  if (rest->halt == Halt::kInterrupted || rest->stops.empty()) stop.signal = SIGINT;
   for (const Rest::Stopped& one : rest->stops) {
     if (one.thread.process() != process_ || !one.stop) continue;
     current_ = one.thread.number();
     stop.thread = static_cast<pid_t>(current_);
+    if (ends) continue;
     uint64_t address = one.stop->address;
     if (one.stop->kind == TraceStop::Kind::kBreak && has_break(address)) stop.point = PointKind::kBreak;
     if (one.stop->kind != TraceStop::Kind::kWatch) continue;

@@ -344,11 +344,12 @@ Result<Seats::Reply> Seats::ask(ThreadId thread, const std::string& expression, 
   // Libraries may have come since gdb has looked.
   if (reply && !reply->error.empty() && ready) {
     TRY(look_at(thread));
-    reply = ask_once(seat, thread, expression, as);
-    seat.inferior.end_question();
+    Seat& again = *seats_.at(thread.process());  // there may be a new one
+    reply = ask_once(again, thread, expression, as);
+    again.inferior.end_question();
   }
   if (reply) return reply;
-  bool died = !seat.gdb->alive();
+  bool died = !seats_.at(thread.process())->gdb->alive();
   if (died) seats_.erase(thread.process());
   return reply;
 }

@@ -163,11 +163,13 @@ Status Commands::run_block(std::string_view name, std::string_view arguments,
   auto found = blocks_.find(name);
   if (found == blocks_.end()) found = blocks_.find(name == "py" ? "python" : name);
   if (found == blocks_.end()) return fail("\"{}\" is not possible here.", name);
+  if (guard_) TRY_STATUS(guard_());
   return found->second(arguments, body);
 }
 
 Result<bool> Commands::holds(std::string_view condition) const {
   if (!evaluator_) return fail("conditions are not possible here.");
+  if (guard_) TRY_STATUS(guard_());
   return evaluator_(condition);
 }
 

@@ -149,8 +149,9 @@ void Session::report(const Status& status) {
 }
 
 Status Session::execute(std::string_view line, const NextLine& more) {
-  TRY_STATUS(interpreter_.run(line, more));
-  return commands_.after();
+  Status done = interpreter_.run(line, more);
+  Status after = commands_.after();  // what a part of it has led to is not left for the next line
+  return done ? after : done;
 }
 
 /// For a body: none at the end, or if Ctrl-C is typed.

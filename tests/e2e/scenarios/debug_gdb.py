@@ -1,4 +1,7 @@
 """pastcone debug as a user of gdb expects it: breakpoints, watchpoints, steps, calls; and bad ends are stopped at."""
+import re
+from pathlib import Path
+
 from building import compile_c
 from debugging import debug
 from steps import Skip
@@ -54,6 +57,28 @@ def test_debug_commands(context):
                   "Breakpoint 1 at 0x", "Breakpoint 1, work (n=3)", "\n11\t", "Temporary breakpoint 2, square (n=0)", "#1  0x",
                   "Value returned is $1 = 0", "$2 = 81", "Hardware watchpoint 3: total", "Old value = 1", "New value = 6",
                   "stop only if n == 5", "Breakpoint 1, work (n=5)", "$3 = 3", "the recording ends here")
+
+
+def test_debug_next_stops_on_the_way(context):
+    """`next` stops at breakpoints and watchpoints, in the middle of a line too; and counts what it comes to."""
+    recording = _recorded(context)
+    here = debug(context, recording, "break work if n == 3", "continue", "x/3i $pc").stdout.decode()
+    inside = re.findall(r"(0x[0-9a-f]+) <work", here)[-1]
+    said = debug(context, recording, "break work if n == 3", "continue", "next", "watch s", "next", "next", "delete 2", "break 12", "next",
+                 "watch total", "next", "info breakpoints").stdout.decode()
+    _expect_lines(context, said, "Breakpoint 1, work (n=3)", "\n11\t", "Hardware watchpoint 2: s", "Old value = 0", "New value = 1", "Old value = 1",
+                  "New value = 5", "Breakpoint 3, work (n=3)", "Old value = 1", "New value = 6", "already hit 1 time", "already hit 1 time")
+    said = debug(context, recording, "break work if n == 3", "continue", f"break *{inside}", "next", "next", "info breakpoints").stdout.decode()
+    _expect_lines(context, said, "\n11\t", "Breakpoint 2, 0x", f"{inside[2:]} in work (n=3)", "already hit 1 time", "already hit 1 time")
+
+
+def test_debug_commands_done_at_once(context):
+    """What is to be done at a breakpoint is done there, also if the command that led there fails afterwards."""
+    script = Path(context.path("script"))
+    script.write_text("define bad\n  continue\n  frobnicate\nend\nbreak work\ncommands\n  print 4242\nend\n")
+    result = debug(context, _recorded(context), f"source {script}", "bad", "print 77", "next", "print 78")
+    _expect_lines(context, result.stdout.decode(), "Breakpoint 1, work (n=1)", "$1 = 4242", "$2 = 77", "$3 = 78")
+    context.expect(b"frobnicate" in result.stderr, "no error", result)
 
 
 def test_debug_calls_that_cannot_be(context):

@@ -130,6 +130,8 @@ def test_debug_vfork(context):
     lines = re.findall(r"^(\d+)\t", text, re.MULTILINE)
     context.expect(lines[:3] == ["16", "20", "21"], f"{lines} in:\n{text}")
     context.expect("p2 exits with status 3." in text and "ended" not in text, f"stopped at the child's end:\n{text}")
+    text = _session(context, recording, "focus p2", "continue", "continue")
+    context.expect("p2 exits with status 3." in text and "p2 has ended (exit 3)" in text, f"on from there:\n{text}")
 
 
 def test_debug_ended_process(context):
