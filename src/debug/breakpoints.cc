@@ -30,7 +30,7 @@ Breakpoints::Breakpoints(Engine& engine, Images& images) : engine_(engine), imag
       .undecided = [this](const TraceStop& stop, ThreadId thread) { return is_undecided(stop, thread); },
       .decide = [this](ThreadId thread, uint64_t address) { return decide(thread, address); },
       .next_stop = [this](ThreadId thread, uint64_t step) { return next_message(thread, step); },
-      .reached = [this](ThreadId thread, uint64_t address) { return reached(thread, address); },
+      .stepped_onto = [this](ThreadId thread, uint64_t address) { return stepped_onto(thread, address); },
   });
 }
 
@@ -219,7 +219,7 @@ Result<bool> Breakpoints::decide(ThreadId thread, uint64_t address) {
   return stops;
 }
 
-Result<bool> Breakpoints::reached(ThreadId thread, uint64_t address) {
+Result<bool> Breakpoints::stepped_onto(ThreadId thread, uint64_t address) {
   auto armed = armed_.find(thread.process());
   if (armed == armed_.end() || !armed->second.contains(address)) return false;
   TraceStop stop{};

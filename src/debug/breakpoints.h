@@ -66,7 +66,7 @@ class Breakpoints {
   bool hit(const replay::TraceStop& stop, ThreadId thread);
   bool is_undecided(const replay::TraceStop& stop, ThreadId thread) const;
   Result<bool> decide(ThreadId thread, uint64_t address);
-  Result<bool> reached(ThreadId thread, uint64_t address);
+  Result<bool> stepped_onto(ThreadId thread, uint64_t address);
   bool count(int number);
   bool holds(const Site& site, const replay::TraceStop& stop, ThreadId thread);
   std::optional<uint64_t> next_message(ThreadId thread, uint64_t step) const;

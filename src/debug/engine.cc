@@ -218,7 +218,7 @@ Result<Rest> Engine::step(ThreadId thread) {
 Result<bool> Engine::reaches(ThreadId thread, uint64_t address) {
   bool stops = false;
   for (const Observer& observer : observers_)
-    if (observer.reached && TRY(observer.reached(thread, address))) stops = true;
+    if (observer.stepped_onto && TRY(observer.stepped_onto(thread, address))) stops = true;
   if (stops) wanted_[thread] = motions_;
   return stops;
 }

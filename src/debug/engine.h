@@ -34,7 +34,7 @@ struct Observer {
   /// The thread has made a step: whether that is a stop, like a hit of a watchpoint.
   std::function<bool(ThreadId)> stepped = {};
   /// It has stepped to an address, where nothing is hit: whether it would have stopped there.
-  std::function<Result<bool>(ThreadId, uint64_t address)> reached = {};
+  std::function<Result<bool>(ThreadId, uint64_t address)> stepped_onto = {};
 };
 
 class Engine {
