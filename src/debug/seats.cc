@@ -110,7 +110,7 @@ Result<Seats::Seat*> Seats::sit(ProcessId process) {
   seat->gdb = TRY(gdb::Gdb::start());
   TRY_STATUS(hide_runtime(*seat->gdb));
   seat->gdb->set_interrupted([this] { return engine_.interrupted(); });
-  for (const Setting& setting : shared_) TRY(seat->gdb->console(setting.command, setting.body));
+  for (const Setting& setting : shared_) (void)seat->gdb->console(setting.command, setting.body);
   // What an answer depends on shows in what is read.
   TRY(seat->gdb->console("set stack-cache off"));
   return (seats_[process] = std::move(seat)).get();
@@ -250,15 +250,23 @@ void Seats::set_again(Seat& seat) {
 }
 
 void Seats::share(ProcessId told, Setting setting) {
+  constexpr size_t kMost = 1000;
   for (auto& [process, seat] : seats_)
     if (process != told && seat->gdb->alive()) (void)seat->gdb->console(setting.command, setting.body);
-  shared_.push_back(std::move(setting));
+  std::erase_if(shared_, [&](const Setting& one) { return one.command == setting.command && one.body == setting.body; });
+  if (shared_.size() < kMost) shared_.push_back(std::move(setting));
 }
 
 bool is_for_all(std::string_view command) {
   std::string_view word = command.substr(0, command.find_first_of(" \t"));
+  if (word == "python" || word == "py") {
+    // Definitions, that is; not what is done with the process.
+    std::string_view code = command.substr(word.size());
+    code.remove_prefix(std::min(code.find_first_not_of(" \t"), code.size()));
+    return code.empty() || code.starts_with("import ") || code.starts_with("from ");
+  }
   if (word != "set") {
-    constexpr std::string_view kOthers[] = {"python", "py", "skip", "directory", "alias", "macro", "unset"};
+    constexpr std::string_view kOthers[] = {"skip", "directory", "alias", "macro", "unset"};
     return std::ranges::find(kOthers, word) != std::end(kOthers);
   }
   std::string_view rest = command.substr(word.size());
