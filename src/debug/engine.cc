@@ -31,10 +31,11 @@ Status Engine::restart() {
       }
       if (asked && observer.undecided && observer.undecided(stop, thread)) undecided = true;
     }
-    if (undecided) undecided_[thread.process()] = {thread, stop.address, stops};
+    if (undecided) undecided_[thread] = {stop.address, stops};
     if (stops && reopened_.erase(thread.process()) != 0) open_again();  // it stays: before it goes on
     return stops || undecided || (!calling_ && reopened_.contains(thread.process()));
   };
+  run_->passes = [this](const Arrival& arrival) { return passes(arrival); };
   ++generation_;
   opened_.clear();
   reopened_.clear();
@@ -57,7 +58,7 @@ Gates Engine::gates() {
     at_gate_ = ProcessId();
     return status;
   };
-  gates.passes = [this](ProcessId process) { return passes(process); };
+  gates.passes = [this](const Arrival& arrival) { return passes(arrival); };
   gates.next_stop = [this](ThreadId thread, uint64_t step) {
     std::optional<uint64_t> next;
     for (const Observer& observer : observers_) {
@@ -80,21 +81,23 @@ Result<bool> Engine::stops_at(ThreadId thread, uint64_t step) {
   return stops;
 }
 
-Result<bool> Engine::passes(ProcessId process) {
+Result<bool> Engine::passes(const Arrival& arrival) {
+  ProcessId process = arrival.thread.process();
   bool passes = reopened_.erase(process) != 0;
   if (passes) {
     std::erase_if(wanted_, [&](const auto& entry) { return entry.first.process() == process; });
     TRY_STATUS(open(process));
   }
-  auto found = undecided_.find(process);
+  auto found = undecided_.find(arrival.thread);
   if (found == undecided_.end()) return passes;
   Undecided one = found->second;
   undecided_.erase(found);
+  if (one.address != arrival.stop->address) return passes;  // of a stop that was left
   bool stops = one.stops;
   for (const Observer& observer : observers_)
-    if (observer.decide && TRY(observer.decide(one.thread, one.address))) {
+    if (observer.decide && TRY(observer.decide(arrival.thread, one.address))) {
       stops = true;
-      wanted_[one.thread] = motions_;
+      wanted_[arrival.thread] = motions_;
     }
   return !stops;
 }
@@ -148,6 +151,8 @@ Status Engine::go_to(const State& target) {
 Result<Rest> Engine::move(const std::function<Result<Rest>(Motion&)>& how) {
   TRY(run());
   ++motions_;
+  reopened_.clear();
+  undecided_.clear();
   TRY_STATUS(open_all());
   Motion motion(world_, *run_, gates());
   Result<Rest> rest = how(motion);

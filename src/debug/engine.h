@@ -101,7 +101,7 @@ class Engine {
   Gates gates();
   Status open(ProcessId process);
   Status open_all();
-  Result<bool> passes(ProcessId process);
+  Result<bool> passes(const Arrival& arrival);
   Result<bool> stops_at(ThreadId thread, uint64_t step);
 
   const World& world_;
@@ -112,11 +112,10 @@ class Engine {
   std::vector<bool> shown_;  ///< of output
   std::set<ProcessId> opened_, reopened_;
   struct Undecided {
-    ThreadId thread;
     uint64_t address;
     bool stops;  ///< whatever is decided
   };
-  std::map<ProcessId, Undecided> undecided_;
+  std::map<ThreadId, Undecided> undecided_;
   std::map<ThreadId, uint64_t> wanted_;  ///< by others than gdb: the motion in which it was stopped
   ProcessId at_gate_;
   bool calling_ = false, stepping_ = false;

@@ -115,6 +115,8 @@ class Incarnation {
   /// runtime has written, on behalf of the program; the event is not over.
   using Filter = std::function<bool(const replay::TraceStop& stop, ThreadId thread, bool inside)>;
   Filter filter;
+  /// On a trail that `filter` stops at: whether that was not meant, and it goes on.
+  std::function<Result<bool>(const Arrival&)> passes;
 
   const CodeMap& code(ProcessId process);
   std::set<Gate> opened;  ///< motion.h

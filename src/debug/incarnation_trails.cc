@@ -127,7 +127,16 @@ Result<Arrival> Incarnation::walk_to_hit(ThreadId thread, const Move& move, cons
     there = there || last;
     return last || (stops && stops(stop, by, inside));
   };
-  Arrival arrival = run({}, others_than(process));
+  Result<Arrival> arrival = Arrival();
+  for (bool on = true; on;) {
+    arrival = run({}, others_than(process));
+    if (there || !stops || !passes || arrival->halt != Halt::kTraced) break;
+    Filter counting = std::exchange(filter, stops);
+    Result<bool> passed = passes(*arrival);
+    filter = std::move(counting);
+    if (!passed) arrival = tl::unexpected<Error>(passed.error());
+    on = passed && *passed;
+  }
   filter = {};
   if (watches && !counted) remove_watch(process, move.address, move.size, reads);
   if (!watches) remove_break(process, move.address);

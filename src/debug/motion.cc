@@ -59,7 +59,7 @@ Status Motion::run(const Cut& target) {
     }
     clamp(horizons);
     Arrival arrival = run_.run(horizons, staying(horizons));
-    if (arrival.halt == Halt::kTraced && gates_.passes && TRY(gates_.passes(arrival.thread.process()))) continue;
+    if (arrival.halt == Halt::kTraced && gates_.passes && TRY(gates_.passes(arrival))) continue;
     note(arrival);
     if (run_.live().diverged()) rest_.halt = Halt::kDiverged;
     if (arrival.halt == Halt::kTraced) continue;

@@ -18,7 +18,7 @@ struct Gates {
   std::function<bool(ProcessId)> wanted;
   std::function<Status(ProcessId)> open;
   /// One that was stopped: whether that was not meant for the user, and it goes on.
-  std::function<Result<bool>(ProcessId)> passes;
+  std::function<Result<bool>(const Arrival&)> passes;
   /// The next step behind the given one at which a thread is to stop.
   std::function<std::optional<uint64_t>(ThreadId, uint64_t)> next_stop;
   /// It has come there: whether it does stop.

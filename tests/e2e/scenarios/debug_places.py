@@ -7,7 +7,9 @@ MANY = r"""
 #include <unistd.h>
 volatile int x, noted;
 __attribute__((noinline)) void note(int i) { noted = i; }
+__attribute__((noinline)) int twice(int i) { return 2 * i; }
 int main(void) {
+  twice(1);
   int go[2], byte = 0;
   if (pipe(go) != 0) return 1;
   for (int child = 0; child < 8; child++) {
@@ -74,6 +76,9 @@ def test_debug_places_on_the_last_stretch(context):
                  "print x", "print noted")
     found = values(said.stdout.decode())
     context.expect(found == [11, 12, 13, 12], f"breakpoints, then the predicate: {found}", said)
+    said = debug(context, recording, "break p1: note if twice(x) == 24", "stop if p1: x == 13", "continue", "print x", "continue", "print x")
+    found = values(said.stdout.decode())
+    context.expect(found == [12, 13], f"one breakpoint, that gdb is asked about: {found}", said)
     # One that stands behind some of them stays there while the predicate is about others.
     said = debug(context, recording, "break p1: note", "continue", "continue", "stop if p2: x == 2 && p3: x == 3", "continue",
                  "focus p1", "print x", "print noted", "focus p2", "print x", "focus p3", "print x")
