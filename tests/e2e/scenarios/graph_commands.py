@@ -127,6 +127,7 @@ def test_limit_graph_unsure(context):
              "WHERE events.kind = 'connect' GROUP BY edges.kind")
     for number in range(10):  # now and then one of them gets all connections, and is sure
         recording = context.path(f"recording{number}")
+        context.fresh_work()  # its socket has a name there
         result = context.record(recording, [context.program("accept_herd")])
         context.expect(result.status == 0, "record", result)
         rows = context.run([context.pastcone, "sql", recording, query, "--json"])
