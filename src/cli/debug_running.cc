@@ -23,6 +23,9 @@ std::string_view without_number(std::string_view text) {
   return at == std::string_view::npos ? text : text.substr(at);
 }
 
+/// gdb does not always say that it has stopped after less than one step.
+bool is_less_than_one(std::string_view count) { return count.starts_with('-') || count == "0"; }
+
 }  // namespace
 
 void DebugSession::bind_running(shell::Commands& commands) {
@@ -30,9 +33,12 @@ void DebugSession::bind_running(shell::Commands& commands) {
   commands.bind("continue", [this](std::string_view text) { return advance(text); });
   commands.bind("continue all", [this](std::string_view) { return advance_all(); });
   for (const char* name : {"step", "next", "until"})
-    commands.bind(name, [this, name](std::string_view arguments) { return resume_by_lines(name, arguments); });
+    commands.bind(name, [this, name](std::string_view arguments) {
+      return is_less_than_one(arguments) ? Status() : resume_by_lines(name, arguments);
+    });
   for (const char* name : {"finish", "advance", "stepi", "nexti"}) {
     commands.bind(name, [this, name](std::string_view arguments) {
+      if (is_less_than_one(arguments)) return Status();
       std::string command = name;
       if (!arguments.empty()) command.append(" ").append(arguments);
       return resume_in_gdb(command);
