@@ -14,6 +14,15 @@ def debug(context, recording, *commands, label=None, **rest):
     return result
 
 
+def expect_lines(context, text, *lines):
+    """That they are in the text, each behind the one before."""
+    at = 0
+    for line in lines:
+        found = text.find(line, at)
+        context.expect(found >= 0, f"{line!r} does not follow in:\n{text}")
+        at = found + len(line)
+
+
 def values(text):
     """What `print` printed, in order."""
     return [int(match.group(1)) for match in map(VALUE.match, text.splitlines()) if match]

@@ -3,7 +3,7 @@ import re
 from pathlib import Path
 
 from building import compile_c
-from debugging import debug
+from debugging import debug, expect_lines
 from steps import Skip
 
 SOURCE = r"""#include <signal.h>
@@ -40,20 +40,12 @@ def _recorded(context, *arguments):
     return recording
 
 
-def _expect_lines(context, text, *lines):
-    at = 0
-    for line in lines:
-        found = text.find(line, at)
-        context.expect(found >= 0, f"{line!r} does not follow in:\n{text}")
-        at = found + len(line)
-
-
 def test_debug_commands(context):
     """Breakpoints with conditions, steps, finish, watchpoints, calls of functions: in gdb's words."""
     result = debug(context, _recorded(context), "break work if n == 3", "continue", "next", "tbreak square", "continue", "bt", "finish",
                    "print square(9)", "watch total", "continue", "condition 1 n == 5", "info breakpoints", "delete 3", "continue",
                    "back", "print n", "delete", "continue")
-    _expect_lines(context, result.stdout.decode(),
+    expect_lines(context, result.stdout.decode(),
                   "Breakpoint 1 at 0x", "Breakpoint 1, work (n=3)", "\n11\t", "Temporary breakpoint 2, square (n=0)", "#1  0x",
                   "Value returned is $1 = 0", "$2 = 81", "Hardware watchpoint 3: total", "Old value = 1", "New value = 6",
                   "stop only if n == 5", "Breakpoint 1, work (n=5)", "$3 = 3", "the recording ends here")
@@ -66,10 +58,10 @@ def test_debug_next_stops_on_the_way(context):
     inside = re.findall(r"(0x[0-9a-f]+) <work", here)[-1]
     said = debug(context, recording, "break work if n == 3", "continue", "next", "watch s", "next", "next", "delete 2", "break 12", "next",
                  "watch total", "next", "info breakpoints").stdout.decode()
-    _expect_lines(context, said, "Breakpoint 1, work (n=3)", "\n11\t", "Hardware watchpoint 2: s", "Old value = 0", "New value = 1", "Old value = 1",
+    expect_lines(context, said, "Breakpoint 1, work (n=3)", "\n11\t", "Hardware watchpoint 2: s", "Old value = 0", "New value = 1", "Old value = 1",
                   "New value = 5", "Breakpoint 3, work (n=3)", "Old value = 1", "New value = 6", "already hit 1 time", "already hit 1 time")
     said = debug(context, recording, "break work if n == 3", "continue", f"break *{inside}", "next", "next", "info breakpoints").stdout.decode()
-    _expect_lines(context, said, "\n11\t", "Breakpoint 2, 0x", f"{inside[2:]} in work (n=3)", "already hit 1 time", "already hit 1 time")
+    expect_lines(context, said, "\n11\t", "Breakpoint 2, 0x", f"{inside[2:]} in work (n=3)", "already hit 1 time", "already hit 1 time")
 
 
 def test_debug_commands_done_at_once(context):
@@ -77,14 +69,14 @@ def test_debug_commands_done_at_once(context):
     script = Path(context.path("script"))
     script.write_text("define bad\n  continue\n  frobnicate\nend\nbreak work\ncommands\n  print 4242\nend\n")
     result = debug(context, _recorded(context), f"source {script}", "bad", "print 77", "next", "print 78")
-    _expect_lines(context, result.stdout.decode(), "Breakpoint 1, work (n=1)", "$1 = 4242", "$2 = 77", "$3 = 78")
+    expect_lines(context, result.stdout.decode(), "Breakpoint 1, work (n=1)", "$1 = 4242", "$2 = 77", "$3 = 78")
     context.expect(b"frobnicate" in result.stderr, "no error", result)
 
 
 def test_debug_calls_that_cannot_be(context):
     """A function that would make a system call is not called to its end, and the process is where it was."""
     result = debug(context, _recorded(context), "break square", "continue", 'print puts("x")', "bt", "restart", "continue")
-    _expect_lines(context, result.stdout.decode(), "Breakpoint 1, square (n=0)", "#0  square (n=0)", "Breakpoint 1, square (n=0)")
+    expect_lines(context, result.stdout.decode(), "Breakpoint 1, square (n=0)", "#0  square (n=0)", "Breakpoint 1, square (n=0)")
     context.expect(b"makes a system call" in result.stderr, "no reason", result)
 
 
@@ -93,7 +85,7 @@ def test_debug_bad_ends(context):
     for how, text in (("1", "p1 received signal SIGSEGV, Segmentation fault."), ("2", "p1 received signal SIGABRT, Aborted."), ("3", "p1 exits with status 3.")):
         result = debug(context, _recorded(context, how), "continue", "bt", "continue", label=f"end {how}")
         said = result.stdout.decode()
-        _expect_lines(context, said, text, "#0  ", "the recording ends here")
+        expect_lines(context, said, text, "#0  ", "the recording ends here")
         context.expect(said.count(text) == 1, f"{text} is said more than once", result)
 
 
@@ -118,4 +110,4 @@ def test_debug_clocks_are_places(context):
     text = result.stdout.decode()
     frame = next(line for line in text.splitlines() if line.startswith("#0"))
     context.expect(not frame.endswith("in ?? ()"), "it is nowhere", result)  # without debug information: ?? () from ld-linux
-    _expect_lines(context, text, "Breakpoint 1, main", "$1 = 0", "the recording ends here")
+    expect_lines(context, text, "Breakpoint 1, main", "$1 = 0", "the recording ends here")

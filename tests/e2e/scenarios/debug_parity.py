@@ -3,7 +3,7 @@ import re
 from pathlib import Path
 
 from building import compile_c
-from debugging import debug
+from debugging import debug, expect_lines
 
 SOURCE = r"""#include <stdio.h>
 #include <stdlib.h>
@@ -113,11 +113,7 @@ info breakpoints
     expected = ["Print two times a value.", "$1 = 42", "$2 = 1", "python says 2", "python says 3", "python says 4",
                 "Temporary breakpoint 2, main", "loop 0", "loop 1", "$3 = 0", "$4 = 1", "breakpoint already hit 4 times", "        silent",
                 "$5 = 2"]
-    at = 0
-    for line in expected:
-        found = text.find(line, at)
-        context.expect(found >= 0, f"{line!r} does not follow in:\n{text}")
-        at = found
+    expect_lines(context, text, *expected)
     context.expect("python says 1\n" not in text and "Breakpoint 1, " not in text, f"silent, and the condition:\n{text}")
 
 
