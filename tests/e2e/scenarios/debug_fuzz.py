@@ -16,7 +16,7 @@ WORDS = ["help", "where", "ps", "cut", "events", "bt", "info locals", "info thre
          "info display", "info symbol main", "disassemble", "quit x", "source", "run to", "stop if", "trace", "switch", "watch", "rwatch", "awatch",
          "thread", "frame", "info frame", "print", "x", "set var", "call", "condition", "ignore", "enable", "disable", "tbreak", "focus", "commands 1",
          "define x", "python", "while 1", "if 1", "end", "document y", "kill", "detach", "run", "start", "file", "attach 1", "disconnect",
-         "target remote x", "checkpoint", "record", "reverse-step", "monitor x", "generate-core-file /dev/null", "interrupt", "tui enable", "-thread-info",
+         "target remote x", "checkpoint", "record", "reverse-step", "monitor x", "generate-core-file /nowhere/core", "interrupt", "tui enable", "-thread-info",
          "server x", "maint info sections", "info proc", "signal SIGKILL", "handle all nostop", "inferior 2", "add-inferior", "remove-inferiors 1",
          "symbol-file", "sharedlibrary", "nosharedlibrary", "set non-stop on", "set confirm on", "set pagination on", "set width 10", "set logging on"]
 BYTES = [b"\0", b"\0\0x\0", b"\xff\xfe", "ü→ß".encode(), b"\x1b[2J", b"\t\t", b"'\"'", b"\\", b"%s%n", b"{}", b"{", b"}}{", b"\r", b"a" * 100_000, b"print " + b"(" * 50_000,
