@@ -6,6 +6,7 @@
 
 #include "pastcone/causal/cone.h"
 #include "pastcone/cli/debug_help.h"
+#include "pastcone/cli/debug_refused.h"
 #include "pastcone/graph/names.h"
 #include "pastcone/shell/help.h"
 
@@ -89,6 +90,7 @@ Result<std::string> DebugSession::ask_gdb(const std::string& command) {
 }
 
 Status DebugSession::hand_to_gdb(std::string_view line, const shell::Lines& body) {
+  if (auto reason = why_refused(line)) return fail("{}", *reason);
   debug::State before = engine_->here();
   gdb::Answer answer = TRY(seats_->console(focus_, std::string(line), body));
   debug::Inferior* inferior = seats_->inferior(focus_.process());
