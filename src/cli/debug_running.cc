@@ -23,8 +23,10 @@ std::string_view without_number(std::string_view text) {
   return at == std::string_view::npos ? text : text.substr(at);
 }
 
-/// gdb does not always say that it has stopped after less than one step.
-bool is_less_than_one(std::string_view count) { return count.starts_with('-') || count == "0"; }
+std::string with_arguments(std::string command, std::string_view arguments) {
+  if (!arguments.empty()) command.append(" ").append(arguments);
+  return command;
+}
 
 }  // namespace
 
@@ -32,18 +34,16 @@ void DebugSession::bind_running(shell::Commands& commands) {
   commands.bind("run to", [this](std::string_view text) { return run_to(text); });
   commands.bind("continue", [this](std::string_view text) { return advance(text); });
   commands.bind("continue all", [this](std::string_view) { return advance_all(); });
-  for (const char* name : {"step", "next", "until"})
-    commands.bind(name, [this, name](std::string_view arguments) {
-      return is_less_than_one(arguments) ? Status() : resume_by_lines(name, arguments);
-    });
-  for (const char* name : {"finish", "advance", "stepi", "nexti"}) {
-    commands.bind(name, [this, name](std::string_view arguments) {
-      if (is_less_than_one(arguments)) return Status();
-      std::string command = name;
-      if (!arguments.empty()) command.append(" ").append(arguments);
-      return resume_in_gdb(command);
+  for (const char* name : {"step", "next", "stepi", "nexti"}) {
+    bool lines = !std::string_view(name).ends_with('i');
+    commands.bind(name, [this, name, lines](std::string_view count) -> Status {
+      if (!count.empty() && TRY(ask_for_steps(count)) < 1) return {};
+      return lines ? resume_by_lines(name, count) : resume_in_gdb(with_arguments(name, count));
     });
   }
+  commands.bind("until", [this](std::string_view place) { return resume_by_lines("until", place); });
+  for (const char* name : {"finish", "advance"})
+    commands.bind(name, [this, name](std::string_view place) { return resume_in_gdb(with_arguments(name, place)); });
   commands.bind("restart", [this](std::string_view) { return restart(); });
   commands.bind("run", [this](std::string_view arguments) -> Status {
     if (!arguments.empty()) return fail("the run is recorded, with its arguments; try: run, or: run to p1:20");
@@ -125,9 +125,16 @@ Result<bool> DebugSession::leave_vfork() {
   return false;
 }
 
+/// gdb does not always say that it has stopped after less than one step.
+Result<int64_t> DebugSession::ask_for_steps(std::string_view count) {
+  gdb::Gdb* gdb = TRY(seats_->look_at(focus_));
+  gdb::Answer answer = TRY(gdb->run(fmt::format("-data-evaluate-expression {}", gdb::c_string(fmt::format("(long)({})", count)))));
+  if (!answer.good) return fail("{}", answer.error);
+  return std::strtoll(answer.results["value"].text.c_str(), nullptr, 0);
+}
+
 Status DebugSession::resume_by_lines(const std::string& name, std::string_view arguments) {
-  std::string command = name;
-  if (!arguments.empty()) command.append(" ").append(arguments);
+  std::string command = with_arguments(name, arguments);
   if (name == "until" && !arguments.empty()) return resume_in_gdb(command);
   ThreadId moved = focus_;
   if (!TRY(leave_vfork())) return {};

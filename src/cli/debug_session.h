@@ -94,6 +94,8 @@ class DebugSession {
   Status advance(std::string_view arguments);
   Status advance_all();
   Status resume_in_gdb(const std::string& command);
+  /// How many a count means.
+  Result<int64_t> ask_for_steps(std::string_view count);
   Status resume_by_lines(const std::string& name, std::string_view arguments);
   enum class Left : uint8_t { kNothing, kCall, kLine, kStopped };  ///< kLine: and its line; kStopped: elsewhere
   Result<Left> leave_call();

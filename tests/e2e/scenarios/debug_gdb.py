@@ -64,6 +64,14 @@ def test_debug_next_stops_on_the_way(context):
     expect_lines(context, said, "\n11\t", "Breakpoint 2, 0x", f"{inside[2:]} in work (n=3)", "already hit 1 time", "already hit 1 time")
 
 
+def test_debug_counts_of_steps(context):
+    """A count is an expression, as in gdb; less than one step is none."""
+    result = debug(context, _recorded(context), "break work if n == 3", "continue", "step 0 & total", "stepi n - n", "next -1", "next n - 5", "print 1",
+                   "next n - 2", "print 2", "next nothing", "print 3")
+    expect_lines(context, result.stdout.decode(), "Breakpoint 1, work (n=3)", "$1 = 1\n11\t", "$2 = 2\n$3 = 3")
+    context.expect(result.stderr.decode() == 'No symbol "nothing" in current context.\n', "not one line", result)
+
+
 def test_debug_commands_done_at_once(context):
     """What is to be done at a breakpoint is done there, also if the command that led there fails afterwards."""
     script = Path(context.path("script"))
