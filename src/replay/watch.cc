@@ -164,7 +164,19 @@ bool Watch::stands_traced(const ThreadSlot& thread) const {
   return tracer_->stands(static_cast<pid_t>(load(stage_.thread(process.first_thread).tid)));
 }
 
+/// Most looks end here: one that runs is enough, and what the kernel says of all the others is dear.
+bool Watch::somebody_runs() const {
+  for (uint32_t index = 0; index < threads_; ++index) {
+    const ThreadSlot& thread = slot(index);
+    if (state_of(thread) != ThreadState::kRunning || dead_.contains(index) || stands_traced(thread)) continue;
+    auto tid = static_cast<pid_t>(load(thread.tid));
+    if (tid != 0 && Session::thread_state(tid)) return true;
+  }
+  return false;
+}
+
 bool Watch::everybody_sleeps(const Session& session) {
+  if (somebody_runs()) return false;
   std::set<pid_t> known;
   bool somebody_waits = false;
   for (uint32_t index = 0; index < threads_; ++index) {

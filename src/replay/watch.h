@@ -48,6 +48,7 @@ class Watch {
   bool was_killed(ThreadId thread, const Session& session) const;
 
  private:
+  bool somebody_runs() const;
   bool everybody_sleeps(const Session& session);
   bool computes(uint32_t index) const;
   bool stands_traced(const stage::ThreadSlot& thread) const;
