@@ -89,7 +89,7 @@ BOUND = 60  # seconds for a prompt to come back, on a machine with much else to 
 PLAIN, FAULT, ABORT, OVERFLOW, SUICIDE, STATUS, KILLED = range(7)
 # What no line to a user looks like.
 # What gdb says about itself when it is asked to is its own.
-INTERNAL = re.compile(rb"Traceback|internal-error|CHECK|assert|terminate called|std::(?!terminate is called while)|core dumped|Segmentation fault \(|basic_string|"
+INTERNAL = re.compile(rb"Traceback|internal-error|CHECK\(|Assertion|assertion failed|terminate called|std::(?!terminate is called while)|core dumped|Segmentation fault \(|basic_string|"
                       rb"File \"<string>\"|exec: 'line'")
 
 
