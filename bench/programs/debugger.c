@@ -2,6 +2,8 @@
 //
 //   debugger ring PROCESSES ROUNDS     a token goes round, some work at each stop
 //   debugger changes COUNT             a child changes two variables, another ten, that often; then the parent one
+//   debugger kinds COUNT               a child changes a floating-point number that often; others, less often, a string
+//                                      and a number that a function is asked about
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +16,9 @@ int rounds;          // how often the token was here
 volatile int value;   // changes all the time
 volatile long sum;    // changes with it
 volatile int words[kWords];  // one of them changes at a time
+volatile double level;       // between two integers
+volatile char name[16];      // digits
+volatile int number;
 
 static void must(int holds) {
   if (!holds) exit(1);
@@ -70,9 +75,44 @@ static void changes(int count) {
   value = 5;
 }
 
+/// Of an integer, by what has been counted up to there.
+int digits_in(int of) {
+  int found = 1;
+  while (of >= 10) {
+    of /= 10;
+    found++;
+  }
+  return found;
+}
+
+static void change_kind(int kind, int count) {
+  int changes = kind == 0 ? count : count / 10;
+  for (int i = 0; i < changes; i++) {
+    if (kind == 0) level = i + 0.5;
+    if (kind == 1) name[2] = (char)('0' + i % 10);
+    if (kind == 2) number = i;
+  }
+  if (kind == 0) level = -7.5;
+  if (kind == 1) name[2] = 'x';
+  if (kind == 2) number = count * 10;
+}
+
+static void kinds(int count) {
+  must(digits_in(count) > 1);
+  name[0] = name[1] = 'a';
+  for (int kind = 0; kind < 3; kind++) {
+    if (fork() != 0) continue;
+    change_kind(kind, count);
+    _exit(0);
+  }
+  while (wait(NULL) > 0) {
+  }
+}
+
 int main(int count, char** arguments) {
   if (count == 4 && strcmp(arguments[1], "ring") == 0) ring(atoi(arguments[2]), atoi(arguments[3]));
   else if (count == 3 && strcmp(arguments[1], "changes") == 0) changes(atoi(arguments[2]));
+  else if (count == 3 && strcmp(arguments[1], "kinds") == 0) kinds(atoi(arguments[2]));
   else return 2;
   return 0;
 }

@@ -73,8 +73,8 @@ Status DebugSession::set_watch(const std::string& command, std::string_view text
   return {};
 }
 
-Result<std::optional<gdb::AgentExpression>> DebugSession::compile_condition(const std::string& condition) {
-  if (condition.empty()) return std::optional<gdb::AgentExpression>();
+Result<std::optional<gdb::Formula>> DebugSession::compile_condition(const std::string& condition) {
+  if (condition.empty()) return std::optional<gdb::Formula>();
   gdb::Gdb* gdb = TRY(seats_->look_at(focus_));
   return std::optional(TRY(debug::compile_condition(*gdb, engine_->now(), focus_, condition)));
 }

@@ -130,7 +130,7 @@ class DebugSession {
   Status select_thread(std::string_view text);
   Status remove_point(int number);
   Status enable_point(int number, bool enabled);
-  Result<std::optional<gdb::AgentExpression>> compile_condition(const std::string& condition);
+  Result<std::optional<gdb::Formula>> compile_condition(const std::string& condition);
   /// "Hardware watchpoint 2: total\n\nOld value = …"; empty: the thread was not stopped by one.
   /// `numbers`: of those that have stopped it.
   std::string watch_text(ThreadId thread, std::vector<int>& numbers);

@@ -35,12 +35,12 @@ Result<std::vector<Site>> Images::ask(gdb::Gdb& gdb, const std::string& location
   for (const auto& [name, place] : point["locations"].items) add_site(place, sites);
   TRY(gdb.run(fmt::format("-break-delete {}", point["number"].text)));
   if (condition.empty()) return sites;
-  Result<std::vector<gdb::AgentExpression>> all = gdb::compile_all(gdb, condition, location);
+  Result<std::vector<gdb::Formula>> all = gdb::compile_formulas(gdb, condition, location);
   if (!all && !gdb::is_only_uncompiled(all.error().message)) return tl::unexpected<Error>(all.error());
   for (Site& site : sites) {
     if (!all) site.asked = condition;
     if (!all) continue;
-    for (const gdb::AgentExpression& one : *all)
+    for (const gdb::Formula& one : *all)
       if (!site.condition || one.scope() == site.address) site.condition = one;
   }
   return sites;

@@ -9,6 +9,7 @@
 
 #include "pastcone/debug/seats.h"
 #include "pastcone/gdb/compile.h"
+#include "pastcone/gdb/formula.h"
 
 namespace pastcone::debug {
 
@@ -23,7 +24,7 @@ struct Image {
 struct Site {
   uint64_t address = 0;
   std::string function, file, line;  ///< empty: not known
-  std::optional<gdb::AgentExpression> condition;
+  std::optional<gdb::Formula> condition;
   std::string asked;  ///< the condition, if gdb has to be asked each time
 };
 

@@ -17,22 +17,6 @@ constexpr uint64_t kLargestStack = 64 << 20, kRedZone = 128;
 // Below a thread's part of the runtime is its stack (src/runtime/thread.h), whose far end is not used.
 constexpr uint64_t kScratchBelow = 320 << 10, kScratchSize = 64 << 10;
 
-/// The bytes that a literal stands for; none: it has escapes that are not known here.
-std::optional<std::string> string_of(const std::string& literal) {
-  static constexpr std::string_view kNames = "ntrabfve\\'\"0", kValues("\n\t\r\a\b\f\v\033\\'\"\0", 12);
-  std::string bytes;
-  for (size_t i = 1; i + 1 < literal.size(); ++i) {
-    if (literal[i] != '\\') {
-      bytes += literal[i];
-      continue;
-    }
-    size_t at = kNames.find(literal[++i]);
-    if (at == std::string_view::npos) return {};
-    bytes += kValues[at];
-  }
-  return bytes;
-}
-
 }  // namespace
 
 Question::Question(Incarnation& run, ThreadId thread, const user_regs_struct* as)
@@ -59,7 +43,7 @@ Result<std::string> Question::with_strings(const std::string& expression) {
   uint64_t end = scratch_ + kScratchSize;
   for (const gdb::Token& token : gdb::tokens_of(expression)) {
     out += token.space;
-    auto text = token.kind == gdb::Token::Kind::kString ? string_of(token.text) : std::nullopt;
+    auto text = token.kind == gdb::Token::Kind::kString ? gdb::string_value(token.text) : std::nullopt;
     if (!text) {
       out += token.text;
       continue;

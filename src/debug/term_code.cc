@@ -42,7 +42,7 @@ Result<Condition> to_be_asked(gdb::Gdb& gdb, const std::string& part) {
 Result<Conditions> compile_anywhere(gdb::Gdb& gdb, const SimplePredicate& term) {
   Conditions all;
   for (const std::string& part : conjuncts_of(term.expression)) {
-    Result<gdb::AgentExpression> code = gdb::compile(gdb, part);
+    Result<gdb::Formula> code = gdb::compile_formula(gdb, part);
     if (!code && !gdb::is_only_uncompiled(code.error().message)) return tl::unexpected<Error>(code.error());
     if (!code) {
       all.push_back(TRY(to_be_asked(gdb, part)));
@@ -100,10 +100,10 @@ Result<TermCode> ask(gdb::Gdb& gdb, const SimplePredicate& term) {
   std::string location = location_of(term);
   for (const std::string& part : conjuncts_of(term.expression)) {
     if (!term.in.empty()) TRY_STATUS(check_in_memory(gdb, part, location));
-    Result<std::vector<gdb::AgentExpression>> all = gdb::compile_all(gdb, part, location);
+    Result<std::vector<gdb::Formula>> all = gdb::compile_formulas(gdb, part, location);
     if (!all && !gdb::is_only_uncompiled(all.error().message)) return tl::unexpected<Error>(all.error());
     if (all) {
-      for (gdb::AgentExpression& one : *all) {
+      for (gdb::Formula& one : *all) {
         uint64_t address = one.scope();
         code.places[address].push_back({part, std::move(one)});
       }

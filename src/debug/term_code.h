@@ -12,14 +12,14 @@
 #include "pastcone/debug/images.h"
 #include "pastcone/debug/predicate.h"
 #include "pastcone/debug/watch_words.h"
-#include "pastcone/gdb/agent.h"
+#include "pastcone/gdb/formula.h"
 
 namespace pastcone::debug {
 
-/// One that gdb does not compile (a call, floating point) is asked of gdb each time.
+/// One that cannot be evaluated here (a call) is asked of gdb each time.
 struct Condition {
   std::string text;
-  std::optional<gdb::AgentExpression> code;
+  std::optional<gdb::Formula> code;
 };
 /// All of them have to hold, in the order in which they may be looked at.
 using Conditions = std::vector<Condition>;

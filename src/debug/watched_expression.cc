@@ -54,15 +54,20 @@ Selected selected_in(gdb::Gdb& gdb, Incarnation& run, ThreadId thread) {
 }
 
 /// gdb compiles for the innermost frame, or for a line: there only what is in no frame is the same all along.
-Result<gdb::AgentExpression> compile_in(gdb::Gdb& gdb, const Selected& selected, const std::string& expression) {
-  if (selected.innermost) {
-    gdb::AgentExpression code = TRY(gdb::compile(gdb, expression));
-    if (code.uses_registers() && !selected.frame) return fail("its frame is not known");
-    return code;
-  }
-  std::vector<gdb::AgentExpression> all = TRY(gdb::compile_all(gdb, expression, selected.location));
-  if (all.front().uses_registers()) return fail("it is about variables of a frame that is not the innermost one");
+template <class Code>
+Result<Code> for_selected(const Selected& selected, Result<std::vector<Code>> compiled) {
+  std::vector<Code> all = TRY(std::move(compiled));
+  bool uses_registers = all.front().uses_registers();
+  if (uses_registers && !selected.innermost)
+    return fail("it is about variables of a frame that is not the innermost one");
+  if (uses_registers && !selected.frame) return fail("its frame is not known");
   return std::move(all.front());
+}
+
+std::string location_of(const Selected& selected) { return selected.innermost ? "" : selected.location; }
+
+Result<gdb::AgentExpression> compile_in(gdb::Gdb& gdb, const Selected& selected, const std::string& expression) {
+  return for_selected(selected, gdb::compile_all(gdb, expression, location_of(selected)));
 }
 
 }  // namespace
@@ -110,9 +115,10 @@ Result<WatchedExpression> look_up(gdb::Gdb& gdb, Incarnation& run, ThreadId thre
   return what;
 }
 
-Result<gdb::AgentExpression> compile_condition(gdb::Gdb& gdb, Incarnation& run, ThreadId thread,
-                                               const std::string& text) {
-  return compile_in(gdb, selected_in(gdb, run, thread), text);
+Result<gdb::Formula> compile_condition(gdb::Gdb& gdb, Incarnation& run, ThreadId thread,
+                                       const std::string& text) {
+  Selected selected = selected_in(gdb, run, thread);
+  return for_selected(selected, gdb::compile_formulas(gdb, text, location_of(selected)));
 }
 
 }  // namespace pastcone::debug

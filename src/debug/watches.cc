@@ -45,7 +45,7 @@ const WatchedExpression* Watches::find(int number) const {
 }
 
 Result<int> Watches::add(Breakpoint point, WatchedExpression what,
-                         std::optional<gdb::AgentExpression> condition) {
+                         std::optional<gdb::Formula> condition) {
   Watch watch{*point.process,
               Inferior(engine_, *point.process).program(),
               std::move(what),
@@ -65,7 +65,7 @@ Result<int> Watches::add(Breakpoint point, WatchedExpression what,
   return number;
 }
 
-void Watches::set_condition(int number, std::optional<gdb::AgentExpression> condition) {
+void Watches::set_condition(int number, std::optional<gdb::Formula> condition) {
   if (auto found = all_.find(number); found != all_.end()) found->second.condition = std::move(condition);
 }
 

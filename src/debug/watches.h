@@ -42,7 +42,7 @@ struct WatchedExpression {
 Result<WatchedExpression> look_up(gdb::Gdb& gdb, Incarnation& run, ThreadId thread, const std::string& text,
                                   bool fixed);
 /// Of a watchpoint, in the frame that gdb has selected.
-Result<gdb::AgentExpression> compile_condition(gdb::Gdb& gdb, Incarnation& run, ThreadId thread,
+Result<gdb::Formula> compile_condition(gdb::Gdb& gdb, Incarnation& run, ThreadId thread,
                                                const std::string& text);
 
 class Watches {
@@ -50,8 +50,8 @@ class Watches {
   Watches(Engine& engine, Breakpoints& breakpoints);
 
   /// The error says why it cannot be. `point` is listed with the breakpoints.
-  Result<int> add(Breakpoint point, WatchedExpression what, std::optional<gdb::AgentExpression> condition);
-  void set_condition(int number, std::optional<gdb::AgentExpression> condition);
+  Result<int> add(Breakpoint point, WatchedExpression what, std::optional<gdb::Formula> condition);
+  void set_condition(int number, std::optional<gdb::Formula> condition);
   void remove(int number);
   /// It has been enabled or disabled.
   void changed(int number);
@@ -72,7 +72,7 @@ class Watches {
     ProcessId process;
     Path program;
     WatchedExpression what;
-    std::optional<gdb::AgentExpression> condition;
+    std::optional<gdb::Formula> condition;
     std::optional<ValueBytes> value;  ///< none: it cannot be read
     std::set<Word> words;             ///< that are watched now
     bool guarded = false;             ///< there is a breakpoint at the frame's caller

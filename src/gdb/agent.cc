@@ -161,4 +161,10 @@ bool AgentExpression::reads_nothing() const {
                       [](const Instruction& i) { return i.code == Code::kReg || i.code == Code::kRef; });
 }
 
+std::optional<bool> AgentExpression::compares_unsigned() const {
+  auto is = [](const Instruction& i) { return i.code == Code::kLessSigned || i.code == Code::kLessUnsigned; };
+  auto last = std::find_if(code_.rbegin(), code_.rend(), is);
+  return last == code_.rend() ? std::nullopt : std::optional(last->code == Code::kLessUnsigned);
+}
+
 }  // namespace pastcone::gdb

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -46,6 +47,8 @@ class AgentExpression {
   bool uses_registers(int but = -1) const;
   /// A constant.
   bool reads_nothing() const;
+  /// Of `a < b`: whether as unsigned numbers; none if it is no comparison.
+  std::optional<bool> compares_unsigned() const;
 
  private:
   enum class Code : uint8_t;

@@ -104,6 +104,10 @@ bool is_only_uncompiled(const std::string& error) {
   return true;
 }
 
+Result<Answer> compile_as_it_is(Gdb& gdb, const std::string& expression, const std::string& location) {
+  return gdb.console(command(expression, location));
+}
+
 Result<std::vector<AgentExpression>> compile_all(Gdb& gdb, const std::string& given,
                                                  const std::string& location) {
   std::string expression = given;

@@ -28,6 +28,9 @@ Result<AgentExpression> compile(Gdb& gdb, const std::string& expression, const s
 Result<std::vector<AgentExpression>> compile_all(Gdb& gdb, const std::string& expression,
                                                  const std::string& location = {});
 
+/// gdb's own answer, about the expression as it is.
+Result<Answer> compile_as_it_is(Gdb& gdb, const std::string& expression, const std::string& location);
+
 /// gdb does not call functions whose return type it does not know. Of the commonest ones of libc it is known
 /// here: the expression with casts, if `error` is that and they help.
 std::optional<std::string> with_return_types(const std::string& expression, const std::string& error);

@@ -3,51 +3,18 @@
 #include "pastcone/gdb/compile.h"
 
 #include <gtest/gtest.h>
-#include <sys/uio.h>
 
-#include <cstdlib>
-
+#include "pastcone/gdb/testing/stopped_subject.h"
 #include "pastcone/gdb/translate.h"
 
 namespace pastcone::gdb {
 namespace {
 
-class CompileTest : public testing::Test {
+class CompileTest : public StoppedSubject {
  protected:
-  void open(const char* file) {
-    auto started = Gdb::start();
-    ASSERT_TRUE(started) << started.error().message;
-    gdb_ = std::move(*started);
-    ASSERT_TRUE(gdb_->console(fmt::format("file {}", file))->good);
-  }
-  void run_to(const char* file, const char* place) {
-    open(file);
-    ASSERT_TRUE(gdb_->console(fmt::format("break {}", place))->good);
-    ASSERT_TRUE(gdb_->console("run")->good);
-    auto groups = gdb_->run("-list-thread-groups");
-    pid_ = static_cast<pid_t>(groups->results["groups"].items.at(0).second["pid"].number().value());
-  }
-
-  int64_t by_gdb(const std::string& expression) {
-    auto answer = gdb_->run("-data-evaluate-expression " + c_string("(long)(" + expression + ")"));
-    EXPECT_TRUE(answer->good) << expression << ": " << answer->error;
-    return strtoll(answer->results["value"].text.c_str(), nullptr, 10);
-  }
-  uint64_t reg(int number) {
-    static const char* kNames[] = {"rax", "rbx", "rcx", "rdx", "rsi", "rdi", "rbp", "rsp", "r8",
-                                   "r9",  "r10", "r11", "r12", "r13", "r14", "r15", "rip"};
-    EXPECT_LT(number, 17);
-    return static_cast<uint64_t>(by_gdb(fmt::format("${}", kNames[number])));
-  }
-  bool read(uint64_t address, void* to, size_t size) const {
-    iovec here{to, size};
-    iovec there{reinterpret_cast<void*>(address), size};
-    return process_vm_readv(pid_, &here, 1, &there, 1, 0) == static_cast<ssize_t>(size);
-  }
   Result<Evaluation> evaluate(const std::string& expression, const std::string& location = {}) {
     auto compiled = TRY(compile(*gdb_, expression, location));
-    return compiled.evaluate([this](uint64_t a, void* to, size_t n) { return read(a, to, n); },
-                             [this](int n) { return reg(n); });
+    return compiled.evaluate(reader(), registers());
   }
   void agree(std::initializer_list<const char*> expressions) {
     for (const char* expression : expressions) {
@@ -60,9 +27,6 @@ class CompileTest : public testing::Test {
     auto evaluation = evaluate(expression, location);
     return evaluation ? fmt::format("none: {}", evaluation->value) : evaluation.error().message;
   }
-
-  std::unique_ptr<Gdb> gdb_;
-  pid_t pid_ = 0;
 };
 
 constexpr std::initializer_list<const char*> kGlobals = {
@@ -194,11 +158,9 @@ TEST_F(CompileTest, ForSomewhereElse) {
   ASSERT_TRUE(gdb_->console("delete 1")->good);
   gdb_->console("continue");
   EXPECT_EQ(reg(16), compiled->scope());
-  auto read_it = [this](uint64_t a, void* to, size_t n) { return read(a, to, n); };
-  auto reg_of = [this](int n) { return reg(n); };
-  EXPECT_EQ(compiled->evaluate(read_it, reg_of)->value, 0);
+  EXPECT_EQ(compiled->evaluate(reader(), registers())->value, 0);
   EXPECT_EQ(compile(*gdb_, "local == 8 && *p == 'a' && x == 3", "gdb_subject.c:44")
-                ->evaluate(read_it, reg_of)
+                ->evaluate(reader(), registers())
                 ->value,
             1);
 }
@@ -230,6 +192,7 @@ TEST_F(CompileTest, RefusesInOneLine) {
   EXPECT_EQ(trouble("f > 1"), "gen_fetch: Unsupported type code `float'.");
   EXPECT_EQ(trouble("(int)one.d"), "gen_fetch: Unsupported type code `double'.");
   EXPECT_EQ(trouble("1.5"), "floating-point numbers such as 1.5 cannot be compiled");
+  EXPECT_EQ(trouble("x > (double)3 / 2"), "floating-point numbers such as (double)1 cannot be compiled");
   EXPECT_EQ(trouble("x == 1e3"), "floating-point numbers such as 1e3 cannot be compiled");
   EXPECT_FALSE(is_only_uncompiled(trouble("nosuch")));
   EXPECT_EQ(trouble("inner(1, name)"), "Cannot translate to agent expression");

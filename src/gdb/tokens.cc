@@ -89,4 +89,20 @@ std::vector<Token> tokens_of(const std::string& expression) {
   return tokens;
 }
 
+std::optional<std::string> string_value(const std::string& literal) {
+  static constexpr std::string_view kNames = "ntrabfve\\'\"0", kValues("\n\t\r\a\b\f\v\033\\'\"\0", 12);
+  std::string bytes;
+  for (size_t i = 1; i + 1 < literal.size(); ++i) {
+    if (literal[i] != '\\') {
+      bytes += literal[i];
+      continue;
+    }
+    size_t at = kNames.find(literal[++i]);
+    bool octal = literal[i] == '0' && is_digit(literal[i + 1]);
+    if (at == std::string_view::npos || octal) return {};
+    bytes += kValues[at];
+  }
+  return bytes;
+}
+
 }  // namespace pastcone::gdb

@@ -131,6 +131,9 @@ class Translator {
       out += is("(") ? taken_up_to(")") : TRY(place());
     } else if (is("(") && TRY(is_cast())) {
       out = taken_up_to(")");
+      // A constant gdb would cast, and then cut to an integer.
+      if (TRY(compiles_(out + "$rax")).empty() && !TRY(compiles_(out + "1")).empty())
+        return fail("floating-point numbers such as {}1 cannot be compiled", out.substr(out.find('(')));
       out += TRY(operand());
     } else {
       out = TRY(primary());

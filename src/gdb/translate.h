@@ -35,6 +35,9 @@ struct Token {
 /// Never fails: what is not understood is an operator of one character.
 std::vector<Token> tokens_of(const std::string& expression);
 
+/// The bytes that the literal of a string stands for; none: it has escapes that are not known here.
+std::optional<std::string> string_value(const std::string& literal);
+
 /// Error: a floating-point constant, which gdb would cut to an integer in silence; an end that gdb would not
 /// see; or gdb is gone. What is no expression is returned as it is, for gdb to complain of.
 Result<std::string> translate(const std::string& expression, const TryCompile& compiles,

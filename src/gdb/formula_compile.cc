@@ -1,0 +1,277 @@
+// Puts formulas together: an expression is taken apart until gdb compiles the pieces.
+#include <algorithm>
+#include <map>
+
+#include "pastcone/gdb/compile.h"
+#include "pastcone/gdb/formula_node.h"
+#include "pastcone/gdb/syntax.h"
+#include "pastcone/gdb/translate.h"
+
+namespace pastcone::gdb {
+namespace {
+
+using Node = Formula::Node;
+using Kind = Node::Kind;
+using Codes = std::vector<AgentExpression>;
+
+constexpr std::string_view kTypeIs = "type = ";
+
+/// gdb says it of a number that it does not fetch.
+std::string floating_type_in(const std::string& error) {
+  constexpr std::string_view kBefore = "gen_fetch: Unsupported type code `";
+  if (!error.starts_with(kBefore)) return {};
+  return error.substr(kBefore.size(), error.find('\'', kBefore.size()) - kBefore.size());
+}
+
+class Builder {
+ public:
+  Builder(Gdb& gdb, const std::string& location) : gdb_(gdb), location_(location) {}
+
+  Result<Node> whole(const std::string& expression) {
+    Syntax syntax = TRY(parse_syntax(expression, [this](const std::string& name) { return is_type(name); }));
+    return any(syntax);
+  }
+
+ private:
+  tl::unexpected<Error> lost(const std::string& text) { return fail("'{}' is not understood", text); }
+
+  Result<bool> is_type(const std::string& name) {
+    auto known = types_.find(name);
+    if (known != types_.end()) return known->second;
+    Answer answer = TRY(compile_as_it_is(gdb_, "(" + name + ")0", location_));
+    bool no = !answer.good && (answer.error.starts_with("A syntax error") || answer.error.starts_with("No "));
+    return types_[name] = !no;
+  }
+
+  Result<NumberType> type_named(const std::string& name) {
+    if (auto type = number_type(name)) return *type;
+    Answer answer = TRY(gdb_.console("ptype " + name));
+    std::string text =
+        answer.good && answer.console.starts_with(kTypeIs) ? answer.console.substr(kTypeIs.size()) : "";
+    auto type = number_type(text.substr(0, text.find('\n')));
+    if (!type) return lost(name);
+    return *type;
+  }
+
+  /// One that may be computed with.
+  Result<Node> number(const Syntax& syntax) {
+    Node node = TRY(any(syntax));
+    if (node.pointer || node.sign_only) return lost(syntax.text);
+    return node;
+  }
+
+  Result<Node> any(const Syntax& syntax) {
+    switch (syntax.kind) {
+      case Syntax::Kind::kOperand:
+        return operand(syntax.text);
+      case Syntax::Kind::kFloating: {
+        auto constant = floating_constant(syntax.text);
+        if (!constant) return lost(syntax.text);
+        Node node;
+        node.type = constant->type;
+        node.constant = *constant;
+        return node;
+      }
+      case Syntax::Kind::kString:
+        return lost(syntax.text);
+      case Syntax::Kind::kCall:
+        return call(syntax);
+      default:
+        break;
+    }
+    if (auto codes = compile_all(gdb_, syntax.text, location_)) return value(syntax.text, std::move(*codes));
+    Node node;
+    if (syntax.kind == Syntax::Kind::kCast) {
+      node.kind = Kind::kCast;
+      node.type = TRY(type_named(syntax.sign));
+      node.parts.push_back(TRY(number(syntax.parts[0])));
+      return node;
+    }
+    if (syntax.kind == Syntax::Kind::kUnary) return unary(syntax);
+    if (syntax.kind == Syntax::Kind::kChoice) {
+      node.kind = Kind::kChoice;
+      node.parts.push_back(TRY(any(syntax.parts[0])));
+      node.parts.push_back(TRY(number(syntax.parts[1])));
+      node.parts.push_back(TRY(number(syntax.parts[2])));
+      return node;
+    }
+    return binary(syntax);
+  }
+
+  Result<Node> unary(const Syntax& syntax) {
+    Node node;
+    bool tests = syntax.sign == "!";
+    node.kind = tests                ? Kind::kNot
+                : syntax.sign == "-" ? Kind::kNegate
+                : syntax.sign == "+" ? Kind::kKeep
+                                     : Kind::kComplement;
+    node.parts.push_back(TRY(tests ? any(syntax.parts[0]) : number(syntax.parts[0])));
+    return node;
+  }
+
+  Result<Node> binary(const Syntax& syntax) {
+    Node node;
+    if (syntax.sign == "&&" || syntax.sign == "||") {
+      node.kind = syntax.sign == "&&" ? Kind::kAnd : Kind::kOr;
+      for (const Syntax& part : syntax.parts) node.parts.push_back(TRY(any(part)));
+      return node;
+    }
+    auto operation = arithmetic_of(syntax.sign);
+    if (!operation) return lost(syntax.sign);
+    node.kind = Kind::kArithmetic;
+    node.operation = *operation;
+    for (const Syntax& part : syntax.parts) node.parts.push_back(TRY(any(part)));
+    bool compares = *operation >= Arithmetic::kEqual;
+    for (size_t i : {0u, 1u}) {
+      const Node& part = node.parts[i];
+      bool of_zero = compares && is_zero(node.parts[1 - i]);
+      bool to_nothing = part.pointer && part.kind == Kind::kTextFunction && operation <= Arithmetic::kUnequal;
+      if ((part.pointer && !(of_zero && to_nothing)) || (part.sign_only && !of_zero))
+        return lost(syntax.text);
+    }
+    return node;
+  }
+
+  static bool is_zero(const Node& node) {
+    if (node.kind != Kind::kValue || node.pointer || !node.codes[0].reads_nothing()) return false;
+    auto value = node.codes[0].evaluate([](uint64_t, void*, size_t) { return false; }, [](int) { return 0; });
+    return value && value->value == 0;
+  }
+
+  Result<Node> operand(const std::string& text) {
+    auto codes = compile_all(gdb_, text, location_);
+    if (codes) return value(text, std::move(*codes));
+    std::string type = floating_type_in(codes.error().message);
+    if (type.empty()) return lost(text);
+    Node node;
+    node.kind = Kind::kMemory;
+    node.type = TRY(type_named(type));
+    if (!node.type.is_floating()) return lost(text);
+    // gdb takes a reference for the pointer that it is.
+    Answer as_it_is = TRY(compile_as_it_is(gdb_, text, location_));
+    node.codes = as_it_is.good ? TRY(AgentExpression::parse_all(as_it_is.console))
+                               : TRY(compile_all(gdb_, "&(" + text + ")", location_));
+    TRY_STATUS(check_places(node.codes));
+    return node;
+  }
+
+  /// What gdb compiles: an integer, or a pointer.
+  Result<Node> value(const std::string& text, Codes codes) {
+    Node node;
+    node.kind = Kind::kValue;
+    node.codes = std::move(codes);
+    node.type = kUnsignedLong;
+    TRY_STATUS(check_places(node.codes));
+    node.pointer = !compile_all(gdb_, "$rax & (" + text + ")", location_);
+    if (node.pointer) return node;
+    // No constant on both sides, which gdb would compute at once.
+    Codes below_zero = TRY(compile_all(gdb_, "(" + text + ") < *(int*)0", location_));
+    Codes size = TRY(compile_all(gdb_, "sizeof(" + text + ")", location_));
+    auto bytes = size[0].evaluate([](uint64_t, void*, size_t) { return false; }, [](int) { return 0; });
+    auto is_unsigned = below_zero[0].compares_unsigned();
+    if (!bytes || !is_unsigned || bytes->value > 8) return lost(text);
+    node.type = {NumberType::Format::kInteger, static_cast<uint8_t>(bytes->value > 4 ? 8 : 4), *is_unsigned};
+    return node;
+  }
+
+  /// All pieces are for the same places, in which they have the same type.
+  Status check_places(const Codes& codes) {
+    if (scopes_.empty()) {
+      for (const AgentExpression& code : codes) scopes_.push_back(code.scope());
+      for (uint64_t scope : scopes_) {
+        if (scopes_.size() == 1) break;
+        if (TRY(gdb_.console(fmt::format("info symbol {:#x}", scope))).console.find('<') != std::string::npos)
+          return fail("a template may mean several types");
+      }
+    }
+    bool same = std::ranges::equal(codes, scopes_, {}, &AgentExpression::scope);
+    return same ? Status() : fail("several places are meant");
+  }
+
+  Result<Node> call(const Syntax& syntax) {
+    auto form = text_function(syntax.sign);
+    if (!form || syntax.parts.size() != form->texts + (form->number ? 1 : 0)) return lost(syntax.text);
+    std::string where = TRY(gdb_.console("info symbol " + syntax.sign)).console;
+    if (where.find("/libc.so") == std::string::npos && where.find("/ld-linux") == std::string::npos)
+      return lost(syntax.text);
+    Node node;
+    node.kind = Kind::kTextFunction;
+    node.function = form->function;
+    node.sign_only = form->sign_only;
+    node.pointer = form->pointer;
+    node.type = form->sign_only ? kInt : kUnsignedLong;
+    if (!form->sign_only && !form->pointer)
+      node.type.is_unsigned = false;  // as gdb takes it (with_return_types)
+    for (size_t i = 0; i < form->texts; ++i) node.parts.push_back(TRY(text(syntax.parts[i])));
+    bool in_literal = form->pointer && node.parts[0].kind == Kind::kText;
+    if (in_literal) return lost(syntax.text);
+    if (form->number) {
+      Node count = TRY(number(syntax.parts.back()));
+      if (count.kind != Kind::kValue) return lost(syntax.text);
+      node.parts.push_back(std::move(count));
+    }
+    return node;
+  }
+
+  /// Where a string is.
+  Result<Node> text(const Syntax& syntax) {
+    Node node;
+    if (syntax.kind == Syntax::Kind::kString) {
+      auto bytes = string_value(syntax.text);
+      if (!bytes) return lost(syntax.text);
+      node.kind = Kind::kText;
+      node.text = std::move(*bytes);
+      return node;
+    }
+    node.kind = Kind::kValue;
+    node.pointer = true;
+    auto pointer = compile_all(gdb_, "(char*)(" + syntax.text + ")", location_);
+    if (!pointer) pointer = compile_all(gdb_, "(char*)&(" + syntax.text + ")[0]", location_);
+    if (!pointer) return lost(syntax.text);
+    node.codes = std::move(*pointer);
+    TRY_STATUS(check_places(node.codes));
+    return node;
+  }
+
+ public:
+  Result<std::vector<uint64_t>> scopes() {
+    if (!scopes_.empty()) return scopes_;
+    Codes places = TRY(compile_all(gdb_, "1", location_));
+    TRY_STATUS(check_places(places));
+    return scopes_;
+  }
+
+ private:
+  Gdb& gdb_;
+  const std::string& location_;
+  std::vector<uint64_t> scopes_;
+  std::map<std::string, bool> types_;
+};
+
+}  // namespace
+
+Result<std::vector<Formula>> compile_formulas(Gdb& gdb, const std::string& expression,
+                                              const std::string& location) {
+  std::vector<Formula> formulas;
+  auto codes = compile_all(gdb, expression, location);
+  if (codes) {
+    for (AgentExpression& code : *codes) formulas.emplace_back(std::move(code));
+    return formulas;
+  }
+  if (!is_only_uncompiled(codes.error().message)) return tl::unexpected<Error>(codes.error());
+  Builder builder(gdb, location);
+  auto root = builder.whole(expression);
+  auto scopes = root ? builder.scopes() : tl::unexpected<Error>(root.error());
+  if (!scopes) return tl::unexpected<Error>(codes.error());
+  auto shared = std::make_shared<const Node>(std::move(*root));
+  for (size_t i = 0; i < scopes->size(); ++i) formulas.emplace_back(shared, i, (*scopes)[i]);
+  return formulas;
+}
+
+Result<Formula> compile_formula(Gdb& gdb, const std::string& expression, const std::string& location) {
+  auto all = TRY(compile_formulas(gdb, expression, location));
+  if (all.size() > 1) return fail("{} means {} places", location, all.size());
+  return std::move(all.front());
+}
+
+}  // namespace pastcone::gdb
