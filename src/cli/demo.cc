@@ -77,16 +77,16 @@ constexpr std::string_view kEnd =
 constexpr std::string_view kToTry =
     "Commands to try, in this order for a start (`help` lists all, `quit` ends):\n\n"
     "    stop if p2: v == 1 && p3: v == 2\n"
-    "    continue                            to the first state in which that holds\n"
-    "    where                               all four processes in it\n"
-    "    print v                             as in gdb, in the process in focus\n"
-    "    focus p3                            another one; all that gdb can do, in each\n"
+    "    continue    to the first state in which that holds\n"
+    "    where       all four processes in it\n"
+    "    print v     as in gdb, in the process in focus\n"
+    "    focus p3    another one; all that gdb can do, in each\n"
     "    focus p2\n"
-    "    cause                               back to what made somebody send the last message\n"
-    "    up                                  as in gdb\n"
+    "    cause       back to what made somebody send the last message\n"
+    "    up          as in gdb\n"
     "    cause\n"
-    "    list                                and there is the line with the bug\n"
-    "    back                                to where you were before";
+    "    list        and there is the line with the bug\n"
+    "    back        to where you were before";
 
 struct Failing {
   Path recording;
@@ -128,10 +128,11 @@ class Tour {
     TRY_STATUS(debug());
     narrator_.say(kEnd);
     narrator_.let_read();
-    fmt::print(
-        "The recording is still there: `pastcone debug` opens the newest one, `pastcone demo --interactive`\n"
-        "makes another and says what to try. docs/tutorial.md goes on from here.\n"
-        "Your own program: `pastcone record -- COMMAND`, and then `pastcone debug`.\n");
+    fmt::print("{}\n", filled("The recording is still there: `pastcone debug` opens the newest one, `pastcone demo "
+                              "--interactive`\n"
+                              "makes another and says what to try. docs/tutorial.md goes on from here.\n\n"
+                              "Your own program: `pastcone record -- COMMAND`, and then `pastcone debug`.",
+                              terminal_width()));
     return 0;
   }
 

@@ -11,6 +11,8 @@
 #include <cstdlib>
 
 #include "pastcone/base/files.h"
+#include "pastcone/cli/text.h"
+#include "pastcone/shell/commands.h"
 
 namespace pastcone::cli {
 namespace {
@@ -30,9 +32,39 @@ Narrator::Narrator(const shell::Interrupt& interrupt)
     : interrupt_(interrupt), terminal_(isatty(STDOUT_FILENO) == 1), bold_(terminal_ && can_be_bold()) {}
 
 void Narrator::say(std::string_view text) {
-  fmt::print("{}\n\n", text);
+  fmt::print("{}\n\n", filled(text, terminal_width()));
   std::fflush(stdout);
   told_ += text.size();
+}
+
+std::string filled(std::string_view text, size_t width) {
+  if (width == 0) return std::string(text);
+  std::string result;
+  size_t column = 0;
+  auto end_line = [&] {
+    if (column > 0) result += '\n';
+    column = 0;
+  };
+  for (bool more = true; more;) {
+    size_t end = text.find('\n');
+    more = end != std::string_view::npos;
+    std::string_view line = text.substr(0, end);
+    text.remove_prefix(more ? end + 1 : text.size());
+    bool as_it_is = line.empty() || line.front() == ' ';
+    if (as_it_is) {
+      end_line();
+      result.append(line);
+      if (more) result += '\n';
+      continue;
+    }
+    for (std::string_view word : shell::words_of(line)) {
+      if (column > 0 && column + 1 + word.size() >= width) end_line();
+      if (column > 0) result += ' ', ++column;
+      result.append(word);
+      column += word.size();
+    }
+  }
+  return result;
 }
 
 void Narrator::type(std::string_view prompt, std::string_view command) {

@@ -17,7 +17,7 @@ class Narrator {
 
   bool terminal() const { return terminal_; }
 
-  /// Text of the story, its lines as they are; an empty line comes behind it.
+  /// Text of the story, wrapped where the terminal ends; an empty line comes behind it.
   void say(std::string_view text);
   /// A line as somebody would have typed it behind the prompt.
   void type(std::string_view prompt, std::string_view command);
@@ -32,6 +32,9 @@ class Narrator {
   bool bold_;
   size_t told_ = 0;  ///< characters that nobody has had time to read yet
 };
+
+/// The text with its lines filled up to so many columns; 0: as it is. Lines that begin with a blank stay.
+std::string filled(std::string_view text, size_t width);
 
 /// What `act` writes to stdout, as this process's and as a file descriptor's. Nothing else may write there
 /// meanwhile.
