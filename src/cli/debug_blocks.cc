@@ -25,12 +25,15 @@ Status DebugSession::set_actions(std::string_view numbers, const shell::Lines& b
 
 /// What was to be done where the last command has stopped. A command in it that goes on is the last one.
 Status DebugSession::do_actions(shell::Session& session) {
-  while (!actions_.empty()) {
+  if (std::exchange(acting_, true)) return {};  // it is one of them that has led here: its turn comes below
+  Status done;
+  while (done && !actions_.empty()) {
     shell::Lines lines = std::exchange(actions_, {});
     uint64_t motions = engine_->motions();
-    TRY_STATUS(session.run(lines, [&] { return motions != engine_->motions(); }));
+    done = session.run(lines, [&] { return motions != engine_->motions(); });
   }
-  return {};
+  acting_ = false;
+  return done;
 }
 
 Result<bool> DebugSession::holds(std::string_view condition) {

@@ -5,6 +5,7 @@
 #include "pastcone/cli/debug_session.h"
 #include "pastcone/debug/descriptors.h"
 #include "pastcone/cli/text.h"
+#include "pastcone/shell/history.h"
 
 namespace pastcone::cli {
 namespace {
@@ -26,12 +27,22 @@ bool is_lost(const debug::State& state) {
   });
 }
 
+/// As gdb numbers them.
+Status show_history() {
+  constexpr size_t kShown = 10;
+  std::vector<std::string> lines = shell::HistoryFile(shell::default_history()).load();
+  for (size_t i = lines.size() - std::min(lines.size(), kShown); i < lines.size(); ++i)
+    fmt::print("{:>5}  {}\n", i + 1, lines[i]);
+  return {};
+}
+
 }  // namespace
 
 void DebugSession::bind_causal(shell::Commands& commands) {
   commands.bind("follow", [this](std::string_view) { return follow(); });
   commands.bind("cause", [this](std::string_view text) { return cause(text); });
   commands.bind("cause on fd", [this](std::string_view text) { return cause_on_fd(text); });
+  commands.bind("show commands", [](std::string_view) { return show_history(); });
   commands.bind("back", [this](std::string_view text) { return revisit(text, true); });
   commands.bind("forward", [this](std::string_view text) { return revisit(text, false); });
 }
@@ -42,8 +53,12 @@ uint32_t DebugSession::focus_index() const {
 }
 
 /// Says along which message, goes there, and shows the place.
-Status DebugSession::go_along(const debug::Way& way) {
-  TRY_STATUS(engine_->go_to({way.cut, {}}));
+Status DebugSession::go_along(const debug::Way& way, bool back) {
+  ThreadId there = world_.graph.thread_id(way.focus.thread);
+  {
+    auto waits = wait_for(fmt::format("going {}to {}", back ? "back " : "", place_in(way.cut, there)), way.cut);
+    TRY_STATUS(engine_->go_to({way.cut, {}}));
+  }
   focus_ = world_.graph.thread_id(way.focus.thread);
   visit();
   fmt::print("{}\n", debug::describe(world_.graph, way.message));
@@ -54,11 +69,11 @@ Status DebugSession::follow() {
   debug::State here = engine_->here();
   debug::Way way = TRY(debug::follow(world_.graph, here.cut, focus_index()));
   if (way.parts > 1) fmt::print("received in {} parts; this is the first\n", way.parts);
-  return go_along(way);
+  return go_along(way, way.back);
 }
 
 Status DebugSession::go_back_to_cause(const debug::CauseOptions& options) {
-  return go_along(TRY(debug::cause(world_.graph, engine_->here().cut, focus_index(), options)));
+  return go_along(TRY(debug::cause(world_.graph, engine_->here().cut, focus_index(), options)), true);
 }
 
 Status DebugSession::cause(std::string_view text) {
@@ -88,7 +103,12 @@ Status DebugSession::revisit(std::string_view text, bool back) {
                 back ? "before" : "behind");
   }
   size_t to = back ? here_ - count : here_ + count;
-  TRY_STATUS(engine_->go_to(visited_[to].state));
+  {
+    const Visited& there = visited_[to];
+    auto waits = wait_for(fmt::format("going {} to {}", back ? "back" : "forward", place_in(there.state.cut, there.focus)),
+                          there.state.cut);
+    TRY_STATUS(engine_->go_to(there.state));
+  }
   here_ = to;
   focus_ = visited_[to].focus;
   if (is_lost(visited_[to].state)) {

@@ -30,10 +30,16 @@ Result<const std::vector<replay::ObjectHistory>*> DebugSession::histories() {
   if (histories_) return &*histories_;
   debug::State here = engine_->here();
   engine_->end();  // one replay at a time
-  auto found = replay::index_facts(world_.recording, false, [this] { return engine_->interrupted(); });
+  auto found = [&] {
+    auto waits = wait_for("replaying once, to see how objects are used");
+    return replay::index_facts(world_.recording, false, engine_->options().interrupted, engine_->options().on_wait);
+  }();
   hear();
-  TRY_STATUS(engine_->restart());
-  TRY_STATUS(engine_->go_to(here));
+  {
+    auto waits = wait_for("going back to " + place_in(here.cut, focus_), here.cut);
+    TRY_STATUS(engine_->restart());
+    TRY_STATUS(engine_->go_to(here));
+  }
   if (!found) return tl::unexpected<Error>(found.error());
   if (!found->divergence.empty()) print_error("known only so far: " + found->divergence);
   drop_hidden(found->objects);
@@ -80,7 +86,10 @@ Status DebugSession::run_to(std::string_view text) {
   // Who comes to a bad end on the way is no reason to stop before what was asked for.
   std::vector<std::string> before = ends_->within(engine_->here().cut);
   ends_->ignored = true;
-  auto rest = engine_->run_to(goal);
+  auto rest = [&] {
+    auto waits = wait_for(fmt::format("running to {}", text), goal.cut);
+    return engine_->run_to(goal);
+  }();
   ends_->ignored = false;
   for (const std::string& end : ends_->within(engine_->here().cut))
     if (std::ranges::find(before, end) == before.end()) fmt::print("{}\n", end);

@@ -16,7 +16,7 @@ texts, and a test compares them.
 The prompt shows which process is in focus and its last event: `(p2:1041)`. Commands that gdb has are gdb's, for the process in
 focus; what is not listed here is handed to gdb as it is. Names may be shortened as long as they are unique, and an empty line
 repeats commands like `step`. Tab completes, Ctrl-C stops a command that runs, Ctrl-D ends the session. Keys can be changed in
-`~/.editrc`; lines are kept in `~/.local/state/pastcone/debug_history` (or under `$XDG_STATE_HOME`).
+`~/.editrc`; the last 1000 lines are kept in `~/.local/state/pastcone/debug_history` (or under `$XDG_STATE_HOME`).
 
 Commands can be given on the command line, too:
 
@@ -28,6 +28,7 @@ const std::vector<CommandText> kPrefixes = {
     {.name = "info", .aliases = "i inf", .summary = "Say what there is.", .gdb = true, .prefix = true},
     {.name = "show", .summary = "Show what the recording knows.", .gdb = true, .prefix = true},
     {.name = "set", .summary = "Change something.", .gdb = true, .prefix = true},
+    {.name = "set breakpoint", .summary = "Change how breakpoints are set.", .gdb = true, .prefix = true},
     {.name = "stop", .summary = "Stop when something holds.", .prefix = true},
 };
 

@@ -49,6 +49,14 @@ std::vector<CommandText> causal_texts() {
        .usage = "forward [N]",
        .example = "(p3:9) forward\n"
                   "(p1:12)"},
+      {.name = "show commands",
+       .group = "The session",
+       .summary = "Show the last lines that were typed.",
+       .usage = "show commands",
+       .example = "(p2:1041) show commands\n"
+                  "    1  break all server: srv.c:80\n"
+                  "    2  run",
+       .text = "In this session and in those before: 1000 are kept. The arrow keys and Ctrl-R bring them back."},
   };
 }
 

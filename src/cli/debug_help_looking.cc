@@ -20,7 +20,10 @@ std::vector<CommandText> looking_texts() {
        .example = "(p2:1041) print *client\n"
                   "$1 = {fd = 7, pending = 0}\n"
                   "(p2:1041) p/x flags",
-       .text = "FORMAT is gdb's: x for hexadecimal, d, u, t, c, s and so on.",
+       .text = "FORMAT is gdb's: x for hexadecimal, d, u, t, c, s and so on.\n"
+               "Where the process stands in a call that is recorded, functions in the EXPRESSION may do nothing that is, and "
+               "what they\n"
+               "write is put back.",
        .gdb = true},
       {.name = "x",
        .group = kGroup,

@@ -22,7 +22,10 @@ std::vector<CommandText> stopping_texts() {
                "is. Breakpoints\n"
                "survive fork, exec and going back. The others stop where they can do nothing without this "
                "process, always in\n"
-               "the same state."},
+               "the same state.\n"
+               "What only a library has that is loaded later (dlopen) is pending, and set when it has been loaded. The "
+               "recording\n"
+               "knows which those are, so nobody is asked, as gdb does: what none of them has is refused."},
       {.name = "break all",
        .group = kGroup,
        .summary = "Stop any process of a program that comes to a place.",
@@ -53,6 +56,14 @@ std::vector<CommandText> stopping_texts() {
        .usage = "tbreak [LOCATION] [if CONDITION]",
        .example = "(p2:1041) tbreak handle_request",
        .text = "LOCATION and CONDITION are as for `break`."},
+      {.name = "set breakpoint pending",
+       .group = kGroup,
+       .summary = "Set breakpoints even at places that nothing in the recording has.",
+       .usage = "set breakpoint pending on|off|auto",
+       .example = "(p2:1041) set breakpoint pending on\n"
+                  "(p2:1041) break made_at_run_time\n"
+                  "Breakpoint 3 (made_at_run_time) pending.",
+       .text = "Else, as at first, they are refused. What a library has that is loaded later is not: see `break`."},
       {.name = "watch",
        .group = kGroup,
        .summary = "Stop the process in focus when a value changes.",

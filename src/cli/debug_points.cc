@@ -2,6 +2,7 @@
 #include <charconv>
 #include <limits>
 
+#include "pastcone/cli/debug_completion.h"
 #include "pastcone/cli/debug_session.h"
 #include "pastcone/gdb/compile.h"
 
@@ -46,11 +47,14 @@ std::string hex_text(const debug::ValueBytes& bytes) {
 
 void DebugSession::bind_points(shell::Commands& commands) {
   for (const char* name : {"watch", "rwatch", "awatch"})
-    commands.bind(name, [this, name](std::string_view text) { return set_watch(name, text); });
+    commands.bind(name, [this, name](std::string_view text) { return set_watch(name, text); },
+                  like_in_gdb(completion_by(*engine_, *seats_, focus_), "print"));
   commands.bind("info watchpoints", [this](std::string_view) { return list_watchpoints(); });
   commands.bind("condition", [this](std::string_view text) { return set_condition(text); });
   commands.bind("ignore", [this](std::string_view text) { return set_ignore(text); });
   commands.bind("thread", [this](std::string_view text) { return select_thread(text); });
+  for (const char* name : {"up", "down", "frame"})
+    commands.bind(name, [this, name](std::string_view text) { return select_frame(name, text); });
 }
 
 Status DebugSession::set_watch(const std::string& command, std::string_view text) {
@@ -173,6 +177,18 @@ Status DebugSession::pass_over(std::string_view text) {
   fmt::print("Will ignore next {} crossing{} of breakpoint {}.  Continuing.\n", *count - 1, *count == 2 ? "" : "s",
              numbers[0]);
   return {};
+}
+
+/// Where the runtime has frames between those of the program, gdb must not stop at them. They are only where functions of
+/// libc have been replaced.
+Status DebugSession::select_frame(const std::string& command, std::string_view text) {
+  std::string_view rest = text;
+  if (rest.starts_with("level ")) rest = shell::trim(rest.substr(6));
+  std::optional<int64_t> number = rest.empty() && command != "frame" ? 1 : take_number(rest);
+  bool ours = world_.recording.manifest().parallel && number && rest.empty() && *number >= 0;
+  if (!ours) return hand_to_gdb(text.empty() ? command : fmt::format("{} {}", command, text));
+  if (command == "frame") return hand_to_gdb(fmt::format("pastcone-level {}", *number));
+  return hand_to_gdb(fmt::format("pastcone-move {}", command == "up" ? *number : -*number));
 }
 
 Status DebugSession::select_thread(std::string_view text) {

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <set>
 
+#include "pastcone/cli/debug_completion.h"
 #include "pastcone/cli/debug_session.h"
 #include "pastcone/cli/text.h"
 #include "pastcone/debug/probe.h"
@@ -42,14 +43,15 @@ bool within(const debug::State& state, const debug::State& of) {
 }  // namespace
 
 void DebugSession::bind_predicates(shell::Commands& commands) {
+  shell::Completer predicates = predicate_completer(completion_by(*engine_, *seats_, focus_), process_names());
   commands.bind("stop if", [this](std::string_view text) -> Status {
     debug::Predicate predicate = TRY(debug::parse_predicate(text));
     return add_predicate(predicate, {});
-  });
+  }, predicates);
   commands.bind("trace", [this](std::string_view text) -> Status {
     debug::TraceCommand trace = TRY(debug::parse_trace(text));
     return add_predicate(trace.condition, trace.values);
-  });
+  }, predicates);
   commands.bind("switch", [this](std::string_view text) -> Status {
     int number = 0;
     std::from_chars(text.data(), text.data() + text.size(), number);
@@ -177,27 +179,96 @@ Status DebugSession::advance_to_predicates() {
   std::vector<std::string> never;
   for (const auto& [number, set] : predicates_) {
     std::string text;
-    auto found = find_held(number, origin, set.traces() ? kMostTraced : SIZE_MAX, text);
+    auto found = [&] {
+      auto waits = wait_for("looking for " + set.text);
+      return find_held(number, origin, set.traces() ? kMostTraced : SIZE_MAX, text);
+    }();
     if (!found) {
       hear();
-      TRY_STATUS(engine_->go_to(origin));
+      TRY_STATUS(return_to(origin));
       return tl::unexpected<Error>(found.error());
     }
     if (found->empty()) never.push_back(text);
     auto& into = set.traces() ? traces : stops;
     for (HeldState& held : *found) into.push_back(std::move(held));
   }
-  TRY_STATUS(engine_->go_to(origin));
   std::optional<HeldState> target = choose_stop(stops);
+  std::erase_if(traces, [&](const HeldState& held) { return target && !within(held.state, target->state); });
+  if (!traces.empty() && !breakpoints_->all().empty()) TRY_STATUS(drop_behind_stop(traces, origin, target));
+  TRY_STATUS(return_to(origin));
   for (const HeldState& held : traces) {
-    if (target && !within(held.state, target->state)) continue;
-    TRY_STATUS(engine_->go_to(held.state));
+    {
+      auto waits = wait_for("going to the next " + predicates_.at(held.number).text, held.state.cut);
+      TRY_STATUS(engine_->go_to(held.state));
+    }
     TRY_STATUS(print_traced(held));
   }
   for (const std::string& text : never) fmt::print("{}\n", text);
-  if (!traces.empty()) TRY_STATUS(engine_->go_to(origin));  // breakpoints on the way have not been looked at
-  if (!target) return advance_all();
+  if (!traces.empty()) TRY_STATUS(return_to(origin));  // breakpoints on the way have not been looked at
+  if (!target) return report(run_to_held(target), focus_);
   return stop_at(*target, stops);
+}
+
+Status DebugSession::return_to(const debug::State& state) {
+  auto waits = wait_for("going back to " + place_in(state.cut, focus_), state.cut);
+  return engine_->go_to(state);
+}
+
+Result<debug::Rest> DebugSession::run_to_held(const std::optional<HeldState>& target) {
+  if (!target) return run_on([this] { return engine_->everybody(); });
+  auto waits = wait_for("running to where " + predicates_.at(target->number).text, target->state.cut);
+  ends_->ignored = true;
+  Result<debug::Rest> rest = engine_->run_to(target->state);
+  ends_->ignored = false;
+  return rest;
+}
+
+/// How many of them, which are one behind the other, come before what stops a run to them.
+Result<size_t> DebugSession::count_unstopped(const std::vector<HeldState>& traces, const debug::State& origin) {
+  size_t begin = 0, end = traces.size();
+  while (begin < end) {
+    size_t middle = begin + (end - begin) / 2;
+    TRY_STATUS(engine_->go_to(origin));
+    debug::Rest rest = TRY(engine_->run_to(traces[middle].state));
+    if (rest.halt == replay::Halt::kInterrupted) return fail("interrupted");
+    if (rest.halt == replay::Halt::kStanding && rest.stops.empty()) {
+      begin = middle + 1;
+    } else {
+      end = middle;
+    }
+  }
+  return begin;
+}
+
+/// What is traced behind a breakpoint on the way is told when one has gone on from there.
+Status DebugSession::keep_unstopped(std::vector<HeldState>& traces, const debug::State& origin,
+                                    const std::optional<HeldState>& target) {
+  TRY_STATUS(engine_->go_to(origin));
+  debug::Rest rest = TRY(run_to_held(target));
+  if (rest.halt == replay::Halt::kInterrupted) return fail("interrupted");
+  debug::State last{engine_->here().cut, {}};
+  std::erase_if(traces, [&](const HeldState& held) { return !within(held.state, last); });
+  if (!rest.stops.empty()) traces.resize(TRY(count_unstopped(traces, origin)));
+  return {};
+}
+
+/// The same by runs that nobody sees, and that do not count.
+Status DebugSession::drop_behind_stop(std::vector<HeldState>& traces, const debug::State& origin,
+                                      const std::optional<HeldState>& target) {
+  auto counts = breakpoints_->counts();
+  engine_->end();
+  engine_->show_output(false);
+  Status done = [&] {
+    auto waits = wait_for("running");
+    return keep_unstopped(traces, origin, target);
+  }();
+  engine_->end();
+  engine_->show_output(true);
+  breakpoints_->set_counts(counts);
+  if (done) return {};
+  hear();
+  TRY_STATUS(return_to(origin));
+  return done;
 }
 
 /// The primary one's, if it has one.
@@ -212,10 +283,7 @@ Status DebugSession::stop_at(const HeldState& target, const std::vector<HeldStat
   // Breakpoints on the way come first. Bad ends do not: it is this state that was asked for, and half of what shells
   // run has one.
   std::vector<std::string> before = ends_->within(engine_->here().cut);
-  ends_->ignored = true;
-  Result<debug::Rest> way = engine_->run_to(target.state);
-  ends_->ignored = false;
-  debug::Rest rest = TRY(std::move(way));
+  debug::Rest rest = TRY(run_to_held(target));
   if (rest.halt != replay::Halt::kStanding || !rest.stops.empty()) return report(rest, focus_);
   SetPredicate& set = predicates_.at(target.number);
   ++set.held;

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "pastcone/causal/cone.h"
+#include "pastcone/cli/debug_completion.h"
 #include "pastcone/cli/debug_session.h"
 #include "pastcone/cli/graph_text.h"
 #include "pastcone/debug/source_frame.h"
@@ -31,7 +32,10 @@ std::string with_arguments(std::string command, std::string_view arguments) {
 }  // namespace
 
 void DebugSession::bind_running(shell::Commands& commands) {
-  commands.bind("run to", [this](std::string_view text) { return run_to(text); });
+  commands.bind("run to", [this](std::string_view text) { return run_to(text); },
+                demand_completer([this](std::string_view text) { return complete_event(text); },
+                                 [this] { return object_names(world_.recording); }));
+  shell::Completer places = like_in_gdb(completion_by(*engine_, *seats_, focus_), "break");
   commands.bind("continue", [this](std::string_view text) { return advance(text); });
   commands.bind("continue all", [this](std::string_view) { return advance_all(); });
   for (const char* name : {"step", "next", "stepi", "nexti"}) {
@@ -41,9 +45,10 @@ void DebugSession::bind_running(shell::Commands& commands) {
       return lines ? resume_by_lines(name, count) : resume_in_gdb(with_arguments(name, count));
     });
   }
-  commands.bind("until", [this](std::string_view place) { return resume_by_lines("until", place); });
+  commands.bind("until", [this](std::string_view place) { return resume_by_lines("until", place); }, places);
   for (const char* name : {"finish", "advance"})
-    commands.bind(name, [this, name](std::string_view place) { return resume_in_gdb(with_arguments(name, place)); });
+    commands.bind(name, [this, name](std::string_view place) { return resume_in_gdb(with_arguments(name, place)); },
+                  name == std::string_view("advance") ? places : shell::Completer());
   commands.bind("restart", [this](std::string_view) { return restart(); });
   commands.bind("run", [this](std::string_view arguments) -> Status {
     if (!arguments.empty()) return fail("the run is recorded, with its arguments; try: run, or: run to p1:20");
@@ -53,13 +58,16 @@ void DebugSession::bind_running(shell::Commands& commands) {
   commands.bind("start", [this](std::string_view) -> Status {
     TRY_STATUS(restart());
     TRY_STATUS(set_break("main", true));
-    return report(engine_->advance(focus_.process()), focus_);
+    return report(run_on([this] { return engine_->advance(focus_.process()); }), focus_);
   });
 }
 
 Status DebugSession::restart() {
-  TRY_STATUS(engine_->restart());
-  TRY_STATUS(to_first_program());
+  {
+    auto waits = wait_for("going back to the beginning");
+    TRY_STATUS(engine_->restart());
+    TRY_STATUS(to_first_program());
+  }
   focus_ = ThreadId(ProcessId(1), 1);
   visit();
   fmt::print("{}\n", event_text(focus_));
@@ -67,7 +75,10 @@ Status DebugSession::restart() {
 }
 
 Status DebugSession::go_to(const debug::State& state, std::optional<ThreadId> focus) {
-  TRY_STATUS(engine_->go_to(state));
+  {
+    auto waits = wait_for("going to " + place_in(state.cut, focus.value_or(focus_)), state.cut);
+    TRY_STATUS(engine_->go_to(state));
+  }
   if (focus) focus_ = *focus;
   visit();
   return show_place(focus_, "");
@@ -79,10 +90,22 @@ Status DebugSession::advance(std::string_view count) {
   if (engine_->now().pid(focus_.process()) == 0) return advance_all();
   // A gdb that looks at it may have points of its own, and displays.
   if (seats_->inferior(focus_.process()) != nullptr) return resume_in_gdb("continue");
-  return report(engine_->advance(focus_.process()), focus_);
+  return report(run_on([this] { return engine_->advance(focus_.process()); }), focus_);
 }
 
-Status DebugSession::advance_all() { return report(engine_->everybody(), focus_); }
+Status DebugSession::advance_all() {
+  return report(run_on([this] { return engine_->everybody(); }), focus_);
+}
+
+Result<Rest> DebugSession::run_on(const std::function<Result<Rest>()>& how) {
+  auto waits = wait_for("running");
+  return how();
+}
+
+Result<gdb::Answer> DebugSession::run_in_gdb(const std::string& command, const shell::Lines& body) {
+  auto waits = wait_for("running");
+  return seats_->console(focus_, command, body);
+}
 
 /// A thread that stands at an event is in a function of libc, and is shown where that was called: to the user, that is
 /// the line which `next` is to finish.
@@ -93,7 +116,7 @@ Result<DebugSession::Left> DebugSession::leave_call() {
   auto shown = TRY(debug::find_source_frame(*gdb));
   if (!shown || shown->level == 0) return Left::kNothing;
   TRY(gdb->run("-stack-select-frame 0"));
-  TRY(seats_->console(focus_, "advance *" + shown->address));  // `finish` would number a value
+  TRY(run_in_gdb("advance *" + shown->address));  // `finish` would number a value
   debug::Inferior* inferior = seats_->inferior(focus_.process());
   if (inferior == nullptr || !inferior->rest()) return Left::kNothing;
   Result<Rest> rest = *inferior->rest();
@@ -116,7 +139,7 @@ Result<bool> DebugSession::leave_vfork() {
   target.resize(world_.graph.real_threads);
   for (uint32_t i = 0; i < target.size(); ++i) target[i] = std::max(target[i], here.cut[i]);
   target[index] = now;
-  Result<Rest> rest = engine_->run_to(target);
+  Result<Rest> rest = run_on([&] { return engine_->run_to(target); });
   if (rest && rest->halt == Halt::kStanding && rest->stops.empty()) {
     while (engine_->now().in_vfork(focus_) && !engine_->interrupted()) usleep(500);  // the kernel is waking it
     return true;
@@ -149,7 +172,7 @@ Status DebugSession::resume_by_lines(const std::string& name, std::string_view a
 
 Status DebugSession::resume_in_gdb(const std::string& command) {
   if (!TRY(leave_vfork())) return {};
-  gdb::Answer answer = TRY(seats_->console(focus_, command));
+  gdb::Answer answer = TRY(run_in_gdb(command));
   debug::Inferior* inferior = seats_->inferior(focus_.process());
   if (inferior == nullptr || !inferior->rest()) {
     if (!answer.good) return fail("{}", answer.error);
@@ -209,8 +232,11 @@ Status DebugSession::show_place(ThreadId thread, const std::string& before) {
 
 Status DebugSession::show_displays(ThreadId thread) {
   gdb::Gdb* gdb = TRY(seats_->look_at(thread));
-  gdb::Answer shown = TRY(gdb->console("display"));
+  gdb::Answer shown = TRY(gdb->console("info display"));
+  bool calls = shown.console.find('(') != std::string::npos && stands_in_event(thread);
+  shown = calls ? TRY(seats_->console_aside(thread, "display")) : TRY(gdb->console("display"));
   fmt::print("{}", shown.console);
+  if (calls && !shown.good) fmt::print("{}\n", shown.error);
   return {};
 }
 
@@ -262,6 +288,7 @@ Status DebugSession::show_stop(const Rest::Stopped& one) {
 
 Status DebugSession::report(const Result<Rest>& rest, ThreadId moved) {
   actions_.clear();  // of a stop that was left
+  show_remarks();
   if (!rest) return tl::unexpected<Error>(rest.error());
   visit();
   stopped_.clear();

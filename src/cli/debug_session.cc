@@ -2,12 +2,15 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <cctype>
 #include <cstdio>
 
 #include "pastcone/causal/cone.h"
 #include "pastcone/cli/debug_help.h"
 #include "pastcone/cli/debug_refused.h"
 #include "pastcone/graph/names.h"
+#include "pastcone/graph/steps.h"
 #include "pastcone/shell/help.h"
 
 namespace pastcone::cli {
@@ -18,9 +21,14 @@ Result<std::unique_ptr<DebugSession>> DebugSession::begin(const Recording& recor
   debug::World world{recording, graph, ProcessTable::read(recording), TRY(replay::Live::summarise(recording))};
   std::unique_ptr<DebugSession> session(new DebugSession(std::move(world), interrupt));
   debug::EngineOptions options;
-  options.interrupted = [&interrupt, &heard = session->heard_] {
+  options.interrupted = [&interrupt, &heard = session->heard_, &waiting = session->waiting_] {
+    waiting.tick();
     return interrupt.pending() && interrupt.count() != heard;
   };
+  options.on_wait = [&waiting = session->waiting_](const replay::Live& live) {
+    waiting.tick([&] { return WaitingLine::Far{live.events_done(), live.summary().events}; });
+  };
+  options.on_output = [&waiting = session->waiting_](std::string_view text) { waiting.make_room(text); };
   session->engine_ = std::make_unique<debug::Engine>(session->world_, options);
   session->seats_ = TRY(debug::Seats::create(*session->engine_));
   session->askers_ = TRY(debug::Seats::create(*session->engine_));
@@ -43,10 +51,33 @@ Status DebugSession::to_first_program() {
   return engine_->go_to({causal::past_cone(world_.graph, node, causal::Order::kEnforced), {}});
 }
 
+std::string DebugSession::place_in(const causal::Cut& cut, ThreadId thread) const {
+  auto index = world_.graph.find(thread);
+  uint64_t event = index && *index < cut.size() ? graph::event_at(world_.graph, {*index, cut[*index]}) : 0;
+  return to_string(EventId(thread, event));
+}
+
+uint64_t DebugSession::events_in(const causal::Cut& cut) const {
+  uint64_t events = 0;
+  for (uint32_t index = 0; index < cut.size() && index < world_.graph.real_threads; ++index)
+    events += graph::event_at(world_.graph, {index, cut[index]});
+  return events;
+}
+
+WaitingLine::Scope DebugSession::wait_for(std::string what, const causal::Cut& to) {
+  return {waiting_, std::move(what), events_in(to)};
+}
+
+WaitingLine::Scope DebugSession::wait_for(std::string what) { return {waiting_, std::move(what)}; }
+
 void DebugSession::hear() { heard_ = interrupt_.count(); }
 
 void DebugSession::show_remark() {
   if (std::string remark = seats_->take_remark(); !remark.empty()) fmt::print(stderr, "{}\n", remark);
+}
+
+void DebugSession::show_remarks() {
+  for (const std::string& remark : breakpoints_->take_remarks()) fmt::print(stderr, "{}\n", remark);
 }
 
 std::string DebugSession::prompt() const { return fmt::format("({}) ", event_text(focus_)); }
@@ -67,6 +98,7 @@ void DebugSession::bind(shell::Commands& commands) {
   bind_predicates(commands);
   bind_blocks(commands);
   commands.set_guard([this]() -> Status {
+    waiting_.begin();
     if (!engine_->has_run()) TRY_STATUS(restart());  // there was no room for it, say
     return {};
   });
@@ -89,16 +121,40 @@ Result<std::string> DebugSession::ask_gdb(const std::string& command) {
   return answer.console;
 }
 
+bool DebugSession::calls_in_event(std::string_view line) {
+  constexpr std::string_view kShowing[] = {"print", "inspect", "call", "output", "printf", "display", "x"};
+  std::string_view word = line.substr(0, line.find_first_of(" \t/"));
+  bool calls = false;
+  for (size_t at = line.find('('); at != std::string_view::npos; at = line.find('(', at + 1))
+    calls = calls || (at > 0 && (std::isalnum(static_cast<unsigned char>(line[at - 1])) || line[at - 1] == '_'));
+  return calls && std::ranges::find(kShowing, word) != std::end(kShowing) && stands_in_event(focus_);
+}
+
+bool DebugSession::stands_in_event(ThreadId thread) {
+  if (engine_->now().tid(thread) == 0 || !engine_->now().freeze(thread.process())) return false;
+  auto real = engine_->now().real_registers(thread), seen = engine_->now().registers(thread);
+  return real && seen && real->rip != seen->rip;
+}
+
 Status DebugSession::hand_to_gdb(std::string_view line, const shell::Lines& body) {
   if (auto reason = why_refused(line)) return fail("{}", *reason);
   debug::State before = engine_->here();
-  gdb::Answer answer = TRY(seats_->console(focus_, std::string(line), body));
+  if (body.empty() && calls_in_event(line)) {
+    auto waits = wait_for("running");
+    gdb::Answer aside = TRY(seats_->console_aside(focus_, std::string(line)));
+    fmt::print("{}", aside.console);
+    return aside.good ? Status() : fail("{}", aside.error);
+  }
+  gdb::Answer answer = TRY(run_in_gdb(std::string(line), body));
   debug::Inferior* inferior = seats_->inferior(focus_.process());
   if (inferior != nullptr && inferior->call_failed()) {
     inferior->forget_changes();
     hear();
-    TRY_STATUS(engine_->restart());
-    TRY_STATUS(engine_->go_to(before));
+    {
+      auto waits = wait_for("going back to " + place_in(before.cut, focus_), before.cut);
+      TRY_STATUS(engine_->restart());
+      TRY_STATUS(engine_->go_to(before));
+    }
     return fail("a function that was called makes a system call, or does not come back: that is not in the recording; "
                 "{} is where it was", focus_.process());
   }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "pastcone/cli/debug_predicates.h"
+#include "pastcone/cli/waiting_line.h"
 #include "pastcone/debug/breakpoints.h"
 #include "pastcone/debug/ends.h"
 #include "pastcone/debug/engine.h"
@@ -57,10 +58,21 @@ class DebugSession {
   Result<bool> holds(std::string_view condition);
 
   // debug_session.cc
+  /// "p2:1041", as it is there.
+  std::string place_in(const causal::Cut& cut, ThreadId thread) const;
+  uint64_t events_in(const causal::Cut& cut) const;
+  /// As long as it lives one waits for that, and on a terminal sees how far it is.
+  WaitingLine::Scope wait_for(std::string what, const causal::Cut& to);
+  WaitingLine::Scope wait_for(std::string what);
   Status to_first_program();
   /// Ctrl-C has been heard: only another one interrupts what follows.
   void hear();
   void show_remark();
+  /// Of breakpoints that could not be set.
+  void show_remarks();
+  /// It stands in an event, and the command looks as if it called a function.
+  bool calls_in_event(std::string_view line);
+  bool stands_in_event(ThreadId thread);
   Status hand_to_gdb(std::string_view line, const shell::Lines& body = {});
   Result<std::string> ask_gdb(const std::string& command);
   Status set_focus(ThreadId thread);
@@ -78,7 +90,7 @@ class DebugSession {
   Status cause(std::string_view text);
   Status cause_on_fd(std::string_view text);
   Status go_back_to_cause(const debug::CauseOptions& options);
-  Status go_along(const debug::Way& way);
+  Status go_along(const debug::Way& way, bool back);
   Status revisit(std::string_view text, bool back);
   uint32_t focus_index() const;
 
@@ -90,6 +102,8 @@ class DebugSession {
   Result<const std::vector<replay::ObjectHistory>*> histories();
 
   // debug_running.cc
+  Result<debug::Rest> run_on(const std::function<Result<debug::Rest>()>& how);
+  Result<gdb::Answer> run_in_gdb(const std::string& command, const shell::Lines& body = {});
   Status go_to(const debug::State& state, std::optional<ThreadId> focus);
   Status advance(std::string_view arguments);
   Status advance_all();
@@ -115,6 +129,7 @@ class DebugSession {
   // debug_stopping.cc
   Status set_break(std::string_view text, bool temporary);
   Status set_break_all(std::string_view text);
+  Status set_pending(std::string_view text);
   Status set_message_break(std::string_view text, bool receive);
   Status add_break(debug::Breakpoint breakpoint);
   Status change(std::string_view numbers, const std::function<Status(int)>& how);
@@ -128,6 +143,7 @@ class DebugSession {
   Status set_ignore(std::string_view text);
   Status pass_over(std::string_view count);
   Status select_thread(std::string_view text);
+  Status select_frame(const std::string& command, std::string_view text);
   Status remove_point(int number);
   Status enable_point(int number, bool enabled);
   Result<std::optional<gdb::Formula>> compile_condition(const std::string& condition);
@@ -144,6 +160,13 @@ class DebugSession {
   bool remove_predicate(int number);
   Result<std::vector<HeldState>> find_held(int number, const debug::State& origin, size_t most, std::string& never);
   Status advance_to_predicates();
+  Status return_to(const debug::State& state);
+  Result<size_t> count_unstopped(const std::vector<HeldState>& traces, const debug::State& origin);
+  Status keep_unstopped(std::vector<HeldState>& traces, const debug::State& origin,
+                        const std::optional<HeldState>& target);
+  Status drop_behind_stop(std::vector<HeldState>& traces, const debug::State& origin,
+                          const std::optional<HeldState>& target);
+  Result<debug::Rest> run_to_held(const std::optional<HeldState>& target);
   std::optional<HeldState> choose_stop(const std::vector<HeldState>& stops) const;
   Status stop_at(const HeldState& target, const std::vector<HeldState>& stops);
   std::string held_text(const HeldState& held) const;
@@ -178,6 +201,7 @@ class DebugSession {
   debug::World world_;
   shell::Interrupt& interrupt_;
   uint64_t heard_ = 0;  ///< of the interrupts
+  WaitingLine waiting_;
   std::unique_ptr<debug::Engine> engine_;
   std::unique_ptr<debug::Seats> seats_, askers_;  ///< the user's; those that find out what things are called
   std::unique_ptr<debug::Images> images_;
@@ -206,6 +230,8 @@ class DebugSession {
   std::vector<Visited> visited_;
   size_t here_ = 0;  ///< in visited_
   bool warned_ = false;
+  bool pending_ = false;     ///< breakpoints are set even if nothing has their location
+  bool acting_ = false;      ///< actions are being done
   shell::Lines actions_;  ///< of the breakpoint that was stopped at, not done yet
 };
 

@@ -1,4 +1,5 @@
 // Commands of `pastcone debug` that show things: which there are. What they do is in files of their own.
+#include "pastcone/cli/debug_completion.h"
 #include "pastcone/cli/debug_session.h"
 
 namespace pastcone::cli {
@@ -22,7 +23,11 @@ void DebugSession::bind_state(shell::Commands& commands) {
   commands.bind("events", [this](std::string_view text) { return show_events(text); }, events);
   commands.bind("cut", [this](std::string_view) { return show_cut(); });
   commands.bind("show obj", [this](std::string_view text) { return show_objects(text); },
-                shell::word_completer([] { return std::vector<std::string>{"all"}; }));
+                shell::word_completer([this] {
+                  std::vector<std::string> names = object_names(world_.recording);
+                  names.emplace_back("all");
+                  return names;
+                }));
   commands.bind("show proc", [this](std::string_view text) { return show_states(text); },
                 shell::word_completer([this] { return process_names(); }));
   commands.bind("show message", [this](std::string_view text) { return show_message(text); }, events);

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cstdlib>
 
+#include "pastcone/cli/debug_completion.h"
 #include "pastcone/cli/debug_session.h"
 #include "pastcone/cli/text.h"
 
@@ -32,6 +33,8 @@ std::string_view type_text(const debug::Breakpoint& breakpoint) {
 
 /// "in work at x.c:12", as gdb has it; for several places what was asked for.
 std::string what_text(const debug::Breakpoint& breakpoint, const std::vector<debug::Site>& sites) {
+  bool place = !breakpoint.message && breakpoint.watch.empty();
+  if (place && sites.empty()) return "<PENDING> " + breakpoint.location;
   if (sites.size() != 1 || sites[0].function.empty()) return breakpoint.location;
   if (sites[0].line.empty()) return fmt::format("in {}", sites[0].function);
   return fmt::format("in {} at {}:{}", sites[0].function, sites[0].file, sites[0].line);
@@ -40,11 +43,23 @@ std::string what_text(const debug::Breakpoint& breakpoint, const std::vector<deb
 }  // namespace
 
 void DebugSession::bind_stopping(shell::Commands& commands) {
-  commands.bind("break", [this](std::string_view text) { return set_break(text, false); });
-  commands.bind("tbreak", [this](std::string_view text) { return set_break(text, true); });
-  commands.bind("break all", [this](std::string_view text) { return set_break_all(text); });
-  commands.bind("break send", [this](std::string_view text) { return set_message_break(text, false); });
-  commands.bind("break recv", [this](std::string_view text) { return set_message_break(text, true); });
+  shell::Completer places = like_in_gdb(completion_by(*engine_, *seats_, focus_), "break");
+  auto with_processes = [this](const char* word) {
+    return shell::word_completer([this, word] {
+      std::vector<std::string> names = process_names();
+      names.emplace_back(word);
+      return names;
+    }, ">");
+  };
+  commands.bind("break", [this](std::string_view text) { return set_break(text, false); }, places);
+  commands.bind("tbreak", [this](std::string_view text) { return set_break(text, true); }, places);
+  commands.bind("break all", [this](std::string_view text) { return set_break_all(text); }, places);
+  commands.bind("break send", [this](std::string_view text) { return set_message_break(text, false); },
+                with_processes("from"));
+  commands.bind("break recv", [this](std::string_view text) { return set_message_break(text, true); },
+                with_processes("to"));
+  commands.bind("set breakpoint pending", [this](std::string_view text) { return set_pending(text); },
+                shell::word_completer([] { return std::vector<std::string>{"auto", "off", "on"}; }));
   commands.bind("info breakpoints", [this](std::string_view) { return list_breakpoints(); });
   commands.bind("delete", [this](std::string_view text) -> Status {
     if (text.empty()) predicates_.clear(), primary_ = 0;
@@ -101,6 +116,14 @@ Status DebugSession::set_break_all(std::string_view text) {
   return add_break(std::move(breakpoint));
 }
 
+/// `off` is `auto`: what is known to come is never refused.
+Status DebugSession::set_pending(std::string_view text) {
+  if (text != "on" && text != "off" && text != "auto")
+    return fail("\"on\", \"off\" or \"auto\" expected.");
+  pending_ = text == "on";
+  return {};
+}
+
 Status DebugSession::set_message_break(std::string_view text, bool receive) {
   debug::Breakpoint breakpoint;
   debug::MessagePoint point;
@@ -123,7 +146,12 @@ Status DebugSession::set_message_break(std::string_view text, bool receive) {
 }
 
 Status DebugSession::add_break(debug::Breakpoint breakpoint) {
-  int number = TRY(breakpoints_->add(std::move(breakpoint)));
+  breakpoint.pending = pending_;
+  auto added_as = [&] {
+    auto waits = wait_for("looking for " + breakpoint.location);
+    return breakpoints_->add(std::move(breakpoint));
+  }();
+  int number = TRY(std::move(added_as));
   const debug::Breakpoint& added = *TRY(breakpoints_->find(number));
   fmt::print("{} {}", added.temporary ? "Temporary breakpoint" : "Breakpoint", number);
   std::vector<debug::Site> sites = breakpoints_->sites_of(added);

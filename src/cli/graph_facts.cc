@@ -1,10 +1,10 @@
 #include "pastcone/cli/graph_facts.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
-
 #include "pastcone/cli/print_error.h"
+#include "pastcone/cli/waiting_line.h"
 #include "pastcone/replay/indexing.h"
+#include "pastcone/replay/live.h"
 
 namespace pastcone::cli {
 namespace {
@@ -12,11 +12,13 @@ namespace {
 graph::Facts find_facts(const Recording& recording, bool with_places) {
   graph::Facts facts;
   if (recording.growing()) return facts;
-  // It may take as long as the program ran. No thread counts the seconds: replay is about to fork.
-  bool terminal = isatty(STDERR_FILENO) != 0;
-  if (terminal) fmt::print(stderr, "replaying once, to see what the recording does not say ...");
-  auto found = replay::index_facts(recording, with_places);
-  if (terminal) fmt::print(stderr, "\r\033[K");
+  auto found = [&] {  // it may take as long as the program ran
+    WaitingLine line;
+    WaitingLine::Scope waits(line, "replaying once, to see what the recording does not say");
+    return replay::index_facts(recording, with_places, {}, [&](const replay::Live& live) {
+      line.tick([&] { return WaitingLine::Far{live.events_done(), live.summary().events}; });
+    });
+  }();
   std::string why = !found ? found.error().message : found->divergence;
   if (!why.empty()) {
     facts.complete = false;

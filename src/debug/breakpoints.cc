@@ -1,6 +1,7 @@
 #include "pastcone/debug/breakpoints.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include "pastcone/debug/registers.h"
 #include "pastcone/graph/messages.h"
@@ -69,7 +70,7 @@ Result<int> Breakpoints::add(Breakpoint breakpoint) {
 }
 
 Status Breakpoints::check_location(const Breakpoint& breakpoint) {
-  bool known = false, later = false;
+  bool known = false, later = false, any = false;
   std::string reason = "there is no process that it is meant for; 'ps' shows all";
   for (const auto& [process, record] : engine_.world().processes.processes()) {
     if (!meant_for(breakpoint, process)) continue;
@@ -77,14 +78,19 @@ Status Breakpoints::check_location(const Breakpoint& breakpoint) {
       later = true;  // it is still to begin; or has ended, and one may go back
       continue;
     }
+    any = true;
     later = later || engine_.will_begin(process);
     TRY_STATUS(engine_.now().freeze(process));
     auto sites = images_.find(process, breakpoint.location, breakpoint.condition);
     known = known || sites.has_value();
-    if (!sites) reason = sites.error().message;
+    if (sites) continue;
+    reason = sites.error().message;
+    // It is the condition that is wrong, and will be.
+    if (!breakpoint.condition.empty() && images_.find(process, breakpoint.location, "")) return fail("{}", reason);
   }
-  if (!known && !later) return fail("{}", reason);
-  return {};
+  if (known || later || breakpoint.pending) return {};
+  if (any && TRY(images_.in_some_library(breakpoint.location))) return {};
+  return fail("{}", reason);
 }
 
 Status Breakpoints::set_condition(int number, const std::string& condition) {
@@ -135,21 +141,21 @@ Status Breakpoints::open(ProcessId process) {
   Incarnation& run = engine_.now();
   if (std::exchange(generation_, engine_.generation()) != engine_.generation()) {
     armed_.clear();
-    entries_.clear();
+    loading_.clear();
   }
   auto& armed = armed_[process];
   if (!engine_.is_new_program(process)) {
     for (const auto& [address, old] : armed) run.remove_break(process, address);
-    if (auto entry = entries_.find(process); entry != entries_.end()) run.remove_break(process, entry->second);
+    if (auto loading = loading_.find(process); loading != loading_.end())
+      run.remove_break(process, loading->second.address);
   }
   armed.clear();
-  entries_.erase(process);
-  bool missing = false;
+  loading_.erase(process);
   for (const auto& [number, breakpoint] : all_) {
     if (!breakpoint.enabled || !is_place(breakpoint) || !meant_for(breakpoint, process)) continue;
     auto sites = images_.find(process, breakpoint.location, breakpoint.condition);
     if (!sites) {
-      missing = true;
+      remark_condition(breakpoint, process, sites.error().message);
       continue;
     }
     for (const Site& site : *sites) {
@@ -157,19 +163,28 @@ Status Breakpoints::open(ProcessId process) {
       armed.insert({site.address, {number, site}});
     }
   }
-  // What is in a library is known when the program itself begins.
-  if (uint64_t entry = images_.image(process).entry; missing && entry != 0 && run.add_break(process, entry))
-    entries_[process] = entry;
+  watch_loading(process);
   return {};
+}
+
+/// Names may mean something else, or at last something, when a library has been loaded.
+void Breakpoints::watch_loading(ProcessId process) {
+  auto loader = images_.loader(process);
+  if (loader && engine_.now().add_break(process, loader->notice()))
+    loading_[process] = {loader->notice(), images_.libraries(process)};
+}
+
+/// As gdb says it. What is not there at all may still come.
+void Breakpoints::remark_condition(const Breakpoint& breakpoint, ProcessId process, const std::string& why) {
+  if (breakpoint.condition.empty() || !images_.find(process, breakpoint.location, "")) return;
+  if (remarked_.insert({breakpoint.number, why}).second)
+    remarks_.push_back(fmt::format("Error in re-setting breakpoint {}: {}", breakpoint.number, why));
 }
 
 bool Breakpoints::hit(const TraceStop& stop, ThreadId thread) {
   if (stop.kind != TraceStop::Kind::kBreak) return false;
   ProcessId process = thread.process();
-  if (auto entry = entries_.find(process); entry != entries_.end() && entry->second == stop.address) {
-    engine_.open_when_standing(process);
-    return false;
-  }
+  if (has_loaded(process, stop.address)) engine_.open_when_standing(process);
   std::vector<int> numbers;
   auto [begin, end] = armed_[process].equal_range(stop.address);
   for (auto point = begin; point != end; ++point) {
@@ -179,6 +194,16 @@ bool Breakpoints::hit(const TraceStop& stop, ThreadId thread) {
   }
   hits_[thread] = {engine_.motions(), numbers};
   return !numbers.empty();
+}
+
+/// At this address a process tells that it has.
+bool Breakpoints::has_loaded(ProcessId process, uint64_t address) {
+  auto loading = loading_.find(process);
+  if (loading == loading_.end() || loading->second.address != address) return false;
+  std::string libraries = images_.libraries(process);
+  if (libraries.empty() || libraries == loading->second.libraries) return false;
+  images_.seats().look_anew(process);
+  return true;
 }
 
 /// It has been hit. Whether that is a stop.
@@ -220,6 +245,7 @@ Result<bool> Breakpoints::decide(ThreadId thread, uint64_t address) {
 }
 
 Result<bool> Breakpoints::stepped_onto(ThreadId thread, uint64_t address) {
+  if (has_loaded(thread.process(), address)) engine_.open_again();
   auto armed = armed_.find(thread.process());
   if (armed == armed_.end() || !armed->second.contains(address)) return false;
   TraceStop stop{};
@@ -247,6 +273,18 @@ std::vector<int> Breakpoints::hit_by(ThreadId thread) const {
   auto found = hits_.find(thread);
   bool now = found != hits_.end() && found->second.motion == engine_.motions();
   return now ? found->second.numbers : std::vector<int>();
+}
+
+std::map<int, std::pair<uint64_t, uint64_t>> Breakpoints::counts() const {
+  std::map<int, std::pair<uint64_t, uint64_t>> counts;
+  for (const auto& [number, breakpoint] : all_) counts[number] = {breakpoint.hits, breakpoint.ignored};
+  return counts;
+}
+
+void Breakpoints::set_counts(const std::map<int, std::pair<uint64_t, uint64_t>>& counts) {
+  for (const auto& [number, count] : counts)
+    if (auto found = all_.find(number); found != all_.end())
+      std::tie(found->second.hits, found->second.ignored) = count;
 }
 
 void Breakpoints::remove_temporary(const std::vector<int>& numbers) {

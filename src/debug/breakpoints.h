@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "pastcone/debug/engine.h"
@@ -27,6 +28,7 @@ struct Breakpoint {
   std::string condition;
   std::optional<MessagePoint> message;  ///< instead of a location
   bool temporary = false, enabled = true;
+  bool pending = false;  ///< whether any library has the location or not
   std::string watch;     ///< watch, rwatch, awatch (watches.h); `location` is its expression
   uint64_t ignored = 0;  ///< so many hits are passed over
   uint64_t hits = 0;
@@ -40,7 +42,8 @@ class Breakpoints {
   /// For what is numbered with them.
   int take_number() { return ++last_number_; }
   int last_number() const { return last_number_; }
-  /// The number it gets. An error if no process that exists has the location, and no later one may.
+  /// The number it gets. An error if no process that exists has the location, no later one may, and no library of the
+  /// recording that might still be loaded has it.
   Result<int> add(Breakpoint breakpoint);
   Status remove(int number);
   Result<Breakpoint*> find(int number);
@@ -58,6 +61,11 @@ class Breakpoints {
   /// Those that the thread has stopped at in the last motion.
   std::vector<int> hit_by(ThreadId thread) const;
   std::vector<int> messages_at(ThreadId thread) const;
+  /// What could not be set where it should have been, once.
+  std::vector<std::string> take_remarks() { return std::exchange(remarks_, {}); }
+  /// How often each was hit, and is to be passed over: to be put back after a run that did not count.
+  std::map<int, std::pair<uint64_t, uint64_t>> counts() const;
+  void set_counts(const std::map<int, std::pair<uint64_t, uint64_t>>& counts);
   void remove_temporary(const std::vector<int>& numbers);
   bool meant_for(const Breakpoint& breakpoint, ProcessId process) const;
 
@@ -72,6 +80,9 @@ class Breakpoints {
   std::optional<uint64_t> next_message(ThreadId thread, uint64_t step) const;
   void find_steps(const Breakpoint& breakpoint);
   Status check_location(const Breakpoint& breakpoint);
+  void remark_condition(const Breakpoint& breakpoint, ProcessId process, const std::string& why);
+  void watch_loading(ProcessId process);
+  bool has_loaded(ProcessId process, uint64_t address);
 
   Engine& engine_;
   Images& images_;
@@ -82,7 +93,13 @@ class Breakpoints {
     Site site;
   };
   std::map<ProcessId, std::multimap<uint64_t, Armed>> armed_;
-  std::map<ProcessId, uint64_t> entries_;  ///< where libraries will be known
+  struct Loading {
+    uint64_t address = 0;   ///< where it is told that libraries have been loaded
+    std::string libraries;  ///< that were when it was last looked at
+  };
+  std::map<ProcessId, Loading> loading_;
+  std::vector<std::string> remarks_;
+  std::set<std::pair<int, std::string>> remarked_;
   uint64_t generation_ = 0;
   struct Hits {
     uint64_t motion = 0;

@@ -20,7 +20,11 @@ void Engine::end() {
 
 Status Engine::restart() {
   end();  // before the next begins: one at a time
-  run_ = TRY(Incarnation::begin(world_, options_.show_output, &shown_, options_.interrupted));
+  run_ = TRY(Incarnation::begin(world_, {.show_output = options_.show_output,
+                                          .interrupted = options_.interrupted,
+                                          .on_wait = options_.on_wait,
+                                          .on_output = options_.on_output,
+                                          .output_once = options_.show_output ? &shown_ : nullptr}));
   run_->filter = [this](const replay::TraceStop& stop, ThreadId thread, bool inside) {
     bool stops = false, undecided = false;  // all are asked: several may mean the same place
     for (const Observer& observer : observers_) {

@@ -16,6 +16,8 @@ namespace pastcone::debug {
 struct EngineOptions {
   bool show_output = true;
   std::function<bool()> interrupted;
+  std::function<void(const replay::Live&)> on_wait = {};
+  std::function<void(std::string_view)> on_output = {};
 };
 
 /// What wants to know where processes stop, and to stop them. All are asked; one that says so stops them.
@@ -54,7 +56,10 @@ class Engine {
   Status restart();
   /// There is none until somebody wants one again: another engine may have one meanwhile.
   void end();
+  /// From the next replay on: what the programs print is shown or not.
+  void show_output(bool shown) { options_.show_output = shown; }
 
+  const EngineOptions& options() const { return options_; }
   bool interrupted() const { return options_.interrupted && options_.interrupted(); }
   /// Changes with every replay that is begun: what was set in the processes of the last one is gone.
   uint64_t generation() const { return generation_; }

@@ -1,8 +1,13 @@
 #include "pastcone/debug/images.h"
 
 #include <elf.h>
+#include <fcntl.h>
+#include <unistd.h>
 
 #include <cstring>
+#include <set>
+
+#include "pastcone/base/files.h"
 
 namespace pastcone::debug {
 namespace {
@@ -12,18 +17,58 @@ void add_site(const gdb::Value& from, std::vector<Site>& sites) {
     sites.push_back({*address, from["func"].text, from["file"].text, from["line"].text, {}, {}});
 }
 
+bool is_library(const Path& path) {
+  Elf64_Ehdr header{};
+  auto file = open_file(path, O_RDONLY);
+  bool read = file && pread(file->get(), &header, sizeof header, 0) == sizeof header;
+  return read && std::memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 && header.e_type == ET_DYN;
+}
+
 }  // namespace
 
 Image Images::image(ProcessId process) {
-  Inferior inferior(engine_, process);
-  Image image{inferior.program(), 0};
-  std::vector<uint8_t> bytes = inferior.auxv();
+  return {Inferior(engine_, process).program(), auxiliary(process, AT_ENTRY), libraries(process)};
+}
+
+uint64_t Images::auxiliary(ProcessId process, uint64_t type) {
+  std::vector<uint8_t> bytes = Inferior(engine_, process).auxv();
   for (size_t at = 0; at + sizeof(Elf64_auxv_t) <= bytes.size(); at += sizeof(Elf64_auxv_t)) {
     Elf64_auxv_t entry;
     std::memcpy(&entry, bytes.data() + at, sizeof entry);
-    if (entry.a_type == AT_ENTRY) image.entry = entry.a_un.a_val;
+    if (entry.a_type == type) return entry.a_un.a_val;
   }
-  return image;
+  return 0;
+}
+
+Loader::Read Images::reader(ProcessId process) {
+  return [this, process](uint64_t address, void* to, size_t size) { return engine_.now().read(process, address, to, size); };
+}
+
+std::optional<Loader> Images::loader(ProcessId process) {
+  return Loader::find(auxiliary(process, AT_BASE), reader(process));
+}
+
+std::string Images::libraries(ProcessId process) {
+  auto found = loader(process);
+  return found ? found->libraries(reader(process)) : std::string();
+}
+
+Result<bool> Images::in_some_library(const std::string& location) {
+  if (auto known = in_libraries_.find(location); known != in_libraries_.end()) return known->second;
+  std::set<std::string> programs;
+  for (const auto& [process, record] : engine_.world().processes.processes())
+    for (const ProgramRun& program : record.programs) programs.insert(program.path);
+  std::unique_ptr<gdb::Gdb> gdb = TRY(gdb::Gdb::start());
+  gdb->set_interrupted([this] { return engine_.interrupted(); });
+  bool found = false;
+  for (const auto& [id, file] : engine_.world().recording.files().entries()) {
+    if (programs.contains(file.path) || !is_library(file.path)) continue;
+    if (!TRY(gdb->console(fmt::format("file {}", file.path))).good) continue;
+    found = ask(*gdb, location, "").has_value();
+    if (engine_.interrupted()) return fail("interrupted");
+    if (found) break;
+  }
+  return in_libraries_[location] = found;
 }
 
 Result<std::vector<Site>> Images::ask(gdb::Gdb& gdb, const std::string& location, const std::string& condition) {

@@ -3,10 +3,12 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <vector>
 
+#include "pastcone/debug/loader.h"
 #include "pastcone/debug/seats.h"
 #include "pastcone/gdb/compile.h"
 #include "pastcone/gdb/formula.h"
@@ -16,7 +18,8 @@ namespace pastcone::debug {
 /// A program as one process has it in memory.
 struct Image {
   Path program;
-  uint64_t entry = 0;  ///< where it begins, which says where it lies
+  uint64_t entry = 0;     ///< where it begins, which says where it lies
+  std::string libraries;  ///< what it has loaded besides
   auto operator<=>(const Image&) const = default;
 };
 
@@ -34,14 +37,23 @@ class Images {
 
   Seats& seats() { return seats_; }
   Image image(ProcessId process);
+  /// None: it is none's, or has not been mapped yet.
+  std::optional<Loader> loader(ProcessId process);
+  std::string libraries(ProcessId process);
+  /// Whether a library of the recording has the location; for who has not loaded all of them yet.
+  Result<bool> in_some_library(const std::string& location);
   /// Of a process that stands. The error is gdb's.
   Result<std::vector<Site>> find(ProcessId process, const std::string& location, const std::string& condition);
 
  private:
   Result<std::vector<Site>> ask(gdb::Gdb& gdb, const std::string& location, const std::string& condition);
 
+  uint64_t auxiliary(ProcessId process, uint64_t type);
+  Loader::Read reader(ProcessId process);
+
   Engine& engine_;
   Seats& seats_;
+  std::map<std::string, bool> in_libraries_;
   std::map<std::tuple<Image, std::string, std::string>, std::vector<Site>> found_;
 };
 

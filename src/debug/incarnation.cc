@@ -30,13 +30,9 @@ bool waits_in_event(WaitKind kind) {
 
 }  // namespace
 
-Result<std::unique_ptr<Incarnation>> Incarnation::begin(const World& world, bool show_output, std::vector<bool>* shown,
-                                                        std::function<bool()> interrupted) {
-  replay::ReplayOptions options{.show_output = show_output};
+Result<std::unique_ptr<Incarnation>> Incarnation::begin(const World& world, replay::ReplayOptions options) {
   options.horizons.emplace();
   options.hold = true;
-  options.output_once = shown;
-  options.interrupted = std::move(interrupted);
   std::unique_ptr<Incarnation> made(new Incarnation(world));
   made->live_ = TRY(replay::Live::start(world.recording, world.run, options));
   made->tracer().filter = [self = made.get()](const TraceStop& stop) { return self->take_hit(stop); };

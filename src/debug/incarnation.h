@@ -33,9 +33,8 @@ struct Gate {
 
 class Incarnation {
  public:
-  /// Nobody has begun. `shown`: which writes of output are not shown again.
-  static Result<std::unique_ptr<Incarnation>> begin(const World& world, bool show_output, std::vector<bool>* shown,
-                                                    std::function<bool()> interrupted);
+  /// Nobody has begun. Without horizons in `options`: they are given here.
+  static Result<std::unique_ptr<Incarnation>> begin(const World& world, replay::ReplayOptions options);
   ~Incarnation();
 
   replay::Live& live() { return *live_; }

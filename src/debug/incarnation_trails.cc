@@ -13,6 +13,7 @@ using replay::Halt;
 using replay::TraceStop;
 
 constexpr uint64_t kManyHits = 200;
+constexpr uint64_t kOften = 1000;  // steps between two looks at whether they are wanted
 
 void add_steps(Trail& trail, uint64_t count) {
   if (!trail.empty() && trail.back().kind == Move::Kind::kSteps) {
@@ -146,7 +147,13 @@ Result<Arrival> Incarnation::walk_to_hit(ThreadId thread, const Move& move, cons
 Arrival Incarnation::walk_steps(ThreadId thread, uint64_t count) {
   filter = [](const TraceStop&, ThreadId, bool) { return false; };  // others may have points there as well
   Arrival arrival;
-  for (uint64_t i = 0; i < count && (i == 0 || arrival.halt == Halt::kTraced); ++i) arrival = step(thread);
+  for (uint64_t i = 0; i < count && (i == 0 || arrival.halt == Halt::kTraced); ++i) {
+    if (i % kOften == 0 && live_->interrupted()) {
+      arrival.halt = Halt::kInterrupted;
+      break;
+    }
+    arrival = step(thread);
+  }
   filter = {};
   return arrival;
 }
@@ -181,6 +188,7 @@ Result<Arrival> Incarnation::walk(ThreadId thread, const Trail& trail, bool stop
   held_ = in_place(thread);
   Filter before = std::exchange(filter, {});
   Result<Arrival> result = Arrival();
+  bool known = true;  // where it is: at the end of `walked`
   ways_[thread] = {since(thread), {}, {}, walked};
   for (size_t i = begin; i < trail.size(); ++i) {
     const Move& move = trail[i];
@@ -207,6 +215,7 @@ Result<Arrival> Incarnation::walk(ThreadId thread, const Trail& trail, bool stop
     }
     if (!there) {
       result = std::move(arrival);
+      known = move.kind != Move::Kind::kSteps;  // step() has noted how many it has made
       if (result && result->halt != Halt::kInterrupted)
         result = fail("{} did not come to the same place again behind event {}", thread, events_done(thread));
       break;
@@ -219,7 +228,7 @@ Result<Arrival> Incarnation::walk(ThreadId thread, const Trail& trail, bool stop
   }
   filter = std::move(before);
   held_.clear();
-  if (result) ways_[thread].now = walked;
+  if (result && known) ways_[thread].now = walked;
   return result;
 }
 

@@ -27,7 +27,7 @@ Result<std::vector<std::optional<Moment>>> Probe::next(const causal::Cut&, std::
   was_interrupted_ = false;
   if (!scan_) {
     engine_.end();  // one replay at a time
-    scan_ = std::make_unique<Scan>(world_, parts_, origin_, codes_, interrupted_);
+    scan_ = std::make_unique<Scan>(world_, parts_, origin_, codes_, interrupted_, engine_.options().on_wait);
   }
   std::vector<TruthLog::Answer> answers(asks.size(), {TruthLog::Kind::kNotYet});
   auto known = [&] {

@@ -11,8 +11,12 @@ using record::load;
 using replay::TraceStop;
 
 Scan::Scan(const World& world, const std::vector<Part>& parts, const State& origin, TermCodes& codes,
-           std::function<bool()> interrupted)
-    : world_(world), origin_(origin), codes_(codes), interrupted_(std::move(interrupted)) {
+           std::function<bool()> interrupted, std::function<void(const replay::Live&)> on_wait)
+    : world_(world),
+      origin_(origin),
+      codes_(codes),
+      interrupted_(std::move(interrupted)),
+      on_wait_(std::move(on_wait)) {
   for (const Part& part : parts) {
     PartState& state = states_.emplace_back(PartState{&part, {}, {}});
     for (const SimplePredicate& term : part.terms) {
@@ -62,7 +66,7 @@ void Scan::clear() {
 /// All at the origin; from then on nobody is held but at the gates of those that are looked at.
 Status Scan::begin() {
   clear();
-  engine_ = std::make_unique<Engine>(world_, EngineOptions{false, [this] { return look_up(); }});
+  engine_ = std::make_unique<Engine>(world_, EngineOptions{false, [this] { return look_up(); }, on_wait_, {}});
   seats_ = TRY(Seats::create(*engine_));
   TRY_STATUS(engine_->go_to(origin_));
   now().filter = [this](const TraceStop& stop, ThreadId thread, bool inside) {

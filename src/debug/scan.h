@@ -27,7 +27,7 @@ class Scan {
  public:
   /// What is referred to must live on.
   Scan(const World& world, const std::vector<Part>& parts, const State& origin, TermCodes& codes,
-       std::function<bool()> interrupted);
+       std::function<bool()> interrupted, std::function<void(const replay::Live&)> on_wait = {});
   ~Scan();
   Scan(const Scan&) = delete;
   Scan& operator=(const Scan&) = delete;
@@ -208,6 +208,7 @@ class Scan {
   const State origin_;
   TermCodes& codes_;
   std::function<bool()> interrupted_;
+  std::function<void(const replay::Live&)> on_wait_;
   std::unique_ptr<Engine> engine_;
   std::unique_ptr<Seats> seats_;
   std::deque<PartState> states_;

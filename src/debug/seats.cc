@@ -208,6 +208,10 @@ Result<uint32_t> Seats::thread_numbered(ThreadId looked_at, int64_t number) {
   return fail("Unknown thread {}.", number);
 }
 
+void Seats::look_anew(ProcessId process) {
+  if (auto found = seats_.find(process); found != seats_.end()) found->second->seen = 0;
+}
+
 Result<gdb::Gdb*> Seats::look_at(ThreadId thread) {
   TRY_STATUS(engine_.now().freeze(thread.process()));
   if (engine_.now().in_vfork(thread))
@@ -305,6 +309,32 @@ Result<gdb::Answer> Seats::console(ThreadId thread, const std::string& command,
     remark_ = std::move(remark);
     return gdb::Answer();
   }
+}
+
+Result<gdb::Answer> Seats::console_aside(ThreadId thread, const std::string& command) {
+  gdb::Gdb* gdb = TRY(look_at(thread));
+  Seat& seat = *seats_.at(thread.process());
+  seat.inferior.begin_command();
+  gdb::Answer frame = TRY(gdb->run("-stack-info-frame"));
+  seat.inferior.begin_question(thread, nullptr);
+  (void)gdb->console("set unwindonsignal on");
+  Result<gdb::Answer> answer = gdb->console(command);
+  (void)gdb->console("set unwindonsignal off");
+  std::string failure = seat.inferior.question().failure();
+  seat.inferior.end_question();
+  if (!answer) {
+    if (!gdb->alive()) seats_.erase(thread.process());
+    return answer;
+  }
+  // All is as it was, the selected frame too.
+  TRY(gdb->console("maintenance flush register-cache"));
+  TRY(gdb->console("maintenance flush dcache"));
+  TRY(gdb->run("-stack-select-frame " + frame.results["frame"]["level"].text));
+  if (answer->good) note_setting(thread.process(), command);
+  if (failure.empty()) return answer;
+  answer->good = false;
+  answer->error = failure;
+  return answer;
 }
 
 Result<Seats::Reply> Seats::ask_once(Seat& seat, ThreadId thread, const std::string& expression,

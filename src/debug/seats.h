@@ -23,8 +23,13 @@ class Seats {
 
   /// The gdb of a process, which stands; it sees the process as it is now.
   Result<gdb::Gdb*> look_at(ThreadId thread);
+  /// The process may have loaded something since the last motion began.
+  void look_anew(ProcessId process);
   /// As typed at gdb's prompt. If gdb dies of it another one is started, and that is the error; if the process was
   /// moved before, what that led to is in its inferior, and take_remark() says the rest.
+  /// A command that calls functions in a thread that stands in an event: as they would be called behind it. What they
+  /// write is put back.
+  Result<gdb::Answer> console_aside(ThreadId thread, const std::string& command);
   Result<gdb::Answer> console(ThreadId thread, const std::string& command, const std::vector<std::string>& body = {});
 
   /// What one gdb has been told, and the others, later ones too, are to be told as well.

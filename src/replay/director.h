@@ -37,6 +37,8 @@ struct Horizon {
 inline constexpr Horizon kNoHorizon{UINT64_MAX, 0};
 using Horizons = std::map<ThreadId, Horizon>;
 
+class Live;
+
 struct ReplayOptions {
   bool show_output = true;           ///< the program's standard output and error, on ours
   std::string index_directory = {};  ///< where each thread writes down what follows; empty: nowhere
@@ -51,6 +53,9 @@ struct ReplayOptions {
   std::function<void(const std::vector<Standing>&)> on_arrival = {};  ///< called when all stand
   /// Asked now and then whether to stop; without, signals say so.
   std::function<bool()> interrupted = {};
+  /// Called as often, to show how far it is.
+  std::function<void(const Live&)> on_wait = {};
+  std::function<void(std::string_view)> on_output = {};  ///< called before the program's output is written
   std::vector<bool>* output_once = nullptr;  ///< which writes of output were shown, in earlier replays too
 };
 

@@ -131,6 +131,7 @@ struct Index {
 struct Wanted {
   bool uses = true, places = false;
   std::function<bool()> interrupted = {};
+  std::function<void(const Live&)> on_wait = {};
 };
 
 Result<Index> index(const Recording& recording, Wanted wanted) {
@@ -139,7 +140,8 @@ Result<Index> index(const Recording& recording, Wanted wanted) {
                                                  .index_directory = directory.path().native(),
                                                  .note_uses = wanted.uses,
                                                  .note_places = wanted.places,
-                                                 .interrupted = wanted.interrupted}));
+                                                 .interrupted = wanted.interrupted,
+                                                 .on_wait = wanted.on_wait}));
   if (outcome.interrupted) {
     { TemporaryDirectory gone = std::move(directory); }
     if (outcome.signal != 0) raise(outcome.signal);  // does what it would have done; there is nothing left to tidy up
@@ -197,10 +199,10 @@ Result<IndexedPlaces> index_places(const Recording& recording) {
 }
 
 Result<IndexedFacts> index_facts(const Recording& recording, bool with_places,
-                                 std::function<bool()> interrupted) {
+                                 std::function<bool()> interrupted, std::function<void(const Live&)> on_wait) {
   bool wanted = with_places && !known_places(recording);
   auto [threads, places, divergence] = TRY(
-      index(recording, {.uses = true, .places = wanted, .interrupted = std::move(interrupted)}));
+      index(recording, {.uses = true, .places = wanted, .interrupted = std::move(interrupted), .on_wait = std::move(on_wait)}));
   IndexedFacts found{{}, merge_entries(threads), divergence};
   if (divergence.empty()) {
     std::vector<ObjectHistory> listed = found.objects;

@@ -13,6 +13,8 @@
 
 namespace pastcone::replay {
 
+class Live;
+
 struct IndexedObjects {
   std::vector<ObjectHistory> objects;
   std::string divergence;  ///< of the replay: they are known only so far. Empty: it was exact
@@ -32,9 +34,10 @@ struct IndexedFacts {
 };
 /// `with_places`: where.idx is made as well, if it is not there, by the same replay. `interrupted`: asked now and
 /// then whether to stop, by one who has other children too. Without it a signal does what it always does, after the
-/// replay has been ended.
+/// replay has been ended. `on_wait`: as ReplayOptions has it.
 Result<IndexedFacts> index_facts(const Recording& recording, bool with_places = false,
-                                 std::function<bool()> interrupted = {});
+                                 std::function<bool()> interrupted = {},
+                                 std::function<void(const Live&)> on_wait = {});
 
 /// Where in the program events are; Places says what that is called.
 struct IndexedPlaces {

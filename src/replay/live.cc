@@ -176,7 +176,8 @@ Status Live::launch() {
   session_.emplace(TRY(record::launch(stage_, how)));
   tracer_.connect(*session_);
   feed_->start();  // not before: a process of several threads is not one to fork from
-  printer_.emplace(stage_.view(), run_.outputs, output_.get(), options_.show_output, options_.output_once);
+  printer_.emplace(stage_.view(), run_.outputs, output_.get(), options_.show_output, options_.output_once,
+                   options_.on_output);
   return {};
 }
 
@@ -218,7 +219,7 @@ Halt Live::run(bool often) {
     look_at_reports();
     if (feed_->failed()) return Halt::kFailed;
     if (!printer_->advance()) return Halt::kUnread;
-    if (options_.interrupted ? options_.interrupted() : signals_.interrupted()) return Halt::kInterrupted;
+    if (interrupted()) return Halt::kInterrupted;
     if (all_ended) return Halt::kEnded;
     if (nobody_can_go_on()) {
       printer_->advance();
@@ -233,6 +234,11 @@ Halt Live::run(bool often) {
     if (!tracer_.traces_any()) std::this_thread::sleep_for(nap);
     if (!watch_.may_be_stuck()) stage_.wait_activity(seen, often ? kShortNet : kSafetyNet);
   }
+}
+
+bool Live::interrupted() const {
+  if (options_.on_wait) options_.on_wait(*this);
+  return options_.interrupted ? options_.interrupted() : signals_.interrupted();
 }
 
 /// A debugger has other children. Twice: who is listed may make another, which is not, and end. Who was ended by

@@ -75,6 +75,10 @@ class Live {
   void wait_for_interrupt();
   /// The signal that kInterrupted was about; 0: whoever was asked has said so.
   int interrupt_signal() const { return options_.interrupted ? 0 : signals_.signal(); }
+  /// Whether it has been interrupted; for who waits for something else than run().
+  bool interrupted() const;
+  /// Of all threads together.
+  uint64_t events_done() const { return watch_.events_done(); }
   Status failure();
   stage::View stage() const { return stage_.view(); }
   /// What was sent on a channel. False: it was not, yet, or nobody receives it.

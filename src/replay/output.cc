@@ -17,8 +17,8 @@ constexpr size_t kFlushAt = 1 << 16;
 }  // namespace
 
 OutputPrinter::OutputPrinter(const stage::View& stage, std::vector<uint64_t> orders, int file, bool shown,
-                             std::vector<bool>* once)
-    : stage_(stage), orders_(std::move(orders)), file_(file), once_(once) {
+                             std::vector<bool>* once, std::function<void(std::string_view)> on_output)
+    : stage_(stage), orders_(std::move(orders)), file_(file), once_(once), on_output_(std::move(on_output)) {
   if (!shown) orders_.clear();
   if (once_ != nullptr) once_->resize(orders_.size());
 }
@@ -66,6 +66,7 @@ bool OutputPrinter::append(int fd, uint64_t position, uint32_t length) {
 }
 
 bool OutputPrinter::write_out() {
+  if (!pending_.empty() && on_output_) on_output_(pending_);
   size_t done = 0;
   while (done < pending_.size()) {
     ssize_t written = write(pending_fd_, pending_.data() + done, pending_.size() - done);

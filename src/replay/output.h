@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "pastcone/stage/layout.h"
@@ -14,9 +16,9 @@ class OutputPrinter {
  public:
   /// `orders`: the numbers of the recorded writes, ascending; there may be gaps where a process was killed.
   /// `file` is where the bytes are. `shown`: false: look at nothing. `once`: which of them were shown before, and
-  /// are not again; then each is as soon as it is there, for others may come much later.
+  /// are not again; then each is as soon as it is there, for others may come much later. `on_output` is told before each write.
   OutputPrinter(const stage::View& stage, std::vector<uint64_t> orders, int file, bool shown,
-                std::vector<bool>* once = nullptr);
+                std::vector<bool>* once = nullptr, std::function<void(std::string_view)> on_output = {});
 
   /// Prints what is ready now. False if nobody reads it any more (EPIPE).
   bool advance();
@@ -32,6 +34,7 @@ class OutputPrinter {
   size_t next_ = 0;
   std::vector<bool>* once_;
   uint64_t done_ = 0;  ///< Header::output_done at the last look
+  std::function<void(std::string_view)> on_output_;
   int pending_fd_ = 1;
   std::string pending_;
 };

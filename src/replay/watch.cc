@@ -265,6 +265,12 @@ std::vector<Standing> Watch::standing() const {
   return result;
 }
 
+uint64_t Watch::events_done() const {
+  uint64_t sum = 0;
+  for (uint32_t index = 0; index < threads_; ++index) sum += std::max<uint64_t>(load(slot(index).event), 1) - 1;
+  return sum;
+}
+
 uint64_t Watch::progress() const {
   uint64_t sum = load(stage_.header().progress);
   for (uint32_t index = 0; index < threads_; ++index) {

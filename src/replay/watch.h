@@ -33,6 +33,7 @@ class Watch {
   /// Where all threads are that have begun.
   std::vector<Standing> standing() const;
 
+  uint64_t events_done() const;
   /// Counts what all threads have done; and who computes without a call: one per process.
   uint64_t progress() const;
   std::vector<Divergence> computing() const;

@@ -68,7 +68,7 @@ class Commands {
   /// What has a body, up to `end`: python, commands.
   void bind_block(std::string_view name, BlockHandler run) { blocks_[std::string(name)] = std::move(run); }
   void set_evaluator(Evaluator holds) { evaluator_ = std::move(holds); }
-  /// Done after each line that was typed, or stands in a file.
+  /// Done after each line that was typed, or stands in a file or a definition.
   void set_after(std::function<Status()> after) { after_ = std::move(after); }
   /// Another text for a command; it must last.
   void describe(std::string_view name, std::string_view summary, std::string_view text);

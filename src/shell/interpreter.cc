@@ -98,6 +98,7 @@ Result<Interpreter::Flow> Interpreter::run_range(const Lines& lines, size_t begi
       at = last;
     } else {
       TRY_STATUS(commands_.run(line));
+      TRY_STATUS(commands_.after());
     }
     if (interrupt_.pending() && at + 1 < end) return fail("Quit");
     if (enough && enough()) return Flow::kOn;

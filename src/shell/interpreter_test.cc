@@ -52,6 +52,14 @@ TEST_F(InterpreterTest, ConditionsNest) {
   EXPECT_EQ(run({"if no", "if yes", "say a", "else", "say b", "end", "end"}), "");
 }
 
+TEST_F(InterpreterTest, WhatIsToBeDoneAfterACommandIsDoneBeforeTheNext) {
+  commands_.set_after([this]() -> Status {
+    said_ += "after;";
+    return {};
+  });
+  EXPECT_EQ(run({"define two", "say a", "say b", "end", "two"}), "a;after;b;after;after;");
+}
+
 TEST_F(InterpreterTest, Loops) {
   EXPECT_EQ(run({"while few", "say a", "end"}), "a;a;a;");
   count_ = 0;
