@@ -5,86 +5,12 @@
 #include <cstring>
 #include <optional>
 
+#include "pastcone/replay/instruction_parts.h"
+
 namespace pastcone::replay {
 namespace {
 
-constexpr uint64_t kArithmeticFlags = 0x8d5;  // of, sf, zf, af, pf, cf
-constexpr uint64_t kResume = 0x10000;         // left by the fault at the breakpoint
 constexpr uint64_t kBelowStack = 256, kAboveStack = 1 << 16;
-
-/// Its registers as instructions number them.
-unsigned long long& register_of(user_regs_struct& r, unsigned number) {
-  unsigned long long* const all[16] = {&r.rax, &r.rcx, &r.rdx, &r.rbx, &r.rsp, &r.rbp, &r.rsi, &r.rdi,
-                                       &r.r8,  &r.r9,  &r.r10, &r.r11, &r.r12, &r.r13, &r.r14, &r.r15};
-  return *all[number & 15];
-}
-
-// Not into the red zone of who calls it.
-#define COMPUTE(operation)                                                                            \
-  asm volatile("lea -128(%%rsp), %%rsp; " operation " %2, %0; pushfq; popq %1; lea 128(%%rsp), %%rsp" \
-               : "+r"(left), "=&r"(flags)                                                             \
-               : "r"(right)                                                                           \
-               : "cc", "memory")
-
-/// By the processor itself, so that all flags are right.
-template <typename Word>
-uint64_t compute(unsigned operation, Word& left, Word right) {
-  uint64_t flags = 0;
-  switch (operation) {
-    case 0:
-      COMPUTE("add");
-      break;
-    case 1:
-      COMPUTE("or");
-      break;
-    case 4:
-      COMPUTE("and");
-      break;
-    case 5:
-      COMPUTE("sub");
-      break;
-    case 6:
-      COMPUTE("xor");
-      break;
-    default:  // 7
-      COMPUTE("cmp");
-      break;
-  }
-  return flags & kArithmeticFlags;
-}
-
-bool holds(unsigned condition, uint64_t flags) {
-  bool cf = (flags & 1) != 0, pf = (flags & 4) != 0, zf = (flags & 0x40) != 0, sf = (flags & 0x80) != 0,
-       of = (flags & 0x800) != 0;
-  bool value = false;
-  switch (condition >> 1) {
-    case 0:
-      value = of;
-      break;
-    case 1:
-      value = cf;
-      break;
-    case 2:
-      value = zf;
-      break;
-    case 3:
-      value = cf || zf;
-      break;
-    case 4:
-      value = sf;
-      break;
-    case 5:
-      value = pf;
-      break;
-    case 6:
-      value = sf != of;
-      break;
-    default:
-      value = zf || sf != of;
-      break;
-  }
-  return value != ((condition & 1) != 0);
-}
 
 class Emulation {
  public:

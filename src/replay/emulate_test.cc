@@ -1,96 +1,22 @@
 #include "pastcone/replay/emulate.h"
 
 #include <gtest/gtest.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/ptrace.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <csignal>
 #include <cstring>
 #include <iterator>
 #include <random>
 #include <vector>
 
+#include "pastcone/replay/testing/processor.h"
+
 namespace pastcone::replay {
 namespace {
 
-constexpr size_t kSize = 1 << 16;
-
-/// A process that executes single instructions, to compare with. Its memory is ours too.
-class Processor {
- public:
-  Processor() {
-    void* memory =
-        mmap(nullptr, kSize, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    memory_ = static_cast<uint8_t*>(memory);
-    id_ = fork();
-    if (id_ == 0) {
-      prctl(PR_SET_PDEATHSIG, SIGKILL);
-      ptrace(PTRACE_TRACEME, 0, nullptr, nullptr);
-      raise(SIGSTOP);
-      _exit(0);
-    }
-    waitpid(id_, nullptr, 0);
-    ptrace(PTRACE_GETREGS, id_, nullptr, &start_);
-  }
-  ~Processor() {
-    kill(id_, SIGKILL);
-    waitpid(id_, nullptr, 0);
-    munmap(memory_, kSize);
-  }
-
-  pid_t id() const { return id_; }
-  uint8_t* memory() const { return memory_; }
-  const user_regs_struct& start() const { return start_; }
-
-  /// False: it faults.
-  bool step(user_regs_struct& registers) const {
-    ptrace(PTRACE_SETREGS, id_, nullptr, &registers);
-    ptrace(PTRACE_SINGLESTEP, id_, nullptr, nullptr);
-    int status = 0;
-    waitpid(id_, &status, 0);
-    ptrace(PTRACE_GETREGS, id_, nullptr, &registers);
-    return WSTOPSIG(status) == SIGTRAP;
-  }
-
- private:
-  uint8_t* memory_;
-  pid_t id_ = 0;
-  user_regs_struct start_{};
-};
-
 class EmulateTest : public testing::Test {
  protected:
-  /// Registers point into the memory, or hold anything.
-  user_regs_struct some_registers() {
-    user_regs_struct r = processor_.start();
-    r.orig_rax = ~uint64_t{0};
-    auto base = reinterpret_cast<uint64_t>(processor_.memory());
-    unsigned long long* all[] = {&r.rax, &r.rcx, &r.rdx, &r.rbx, &r.rbp, &r.rsi, &r.rdi, &r.r8,
-                                 &r.r9,  &r.r10, &r.r11, &r.r12, &r.r13, &r.r14, &r.r15};
-    for (auto* one : all) {
-      switch (random_() % 4) {
-        case 0:
-          *one = random_() % 3;
-          break;
-        case 1:
-          *one = random_();
-          break;
-        default:
-          *one = base + 8192 + random_() % (kSize - 16384);
-      }
-    }
-    r.rsp = base + kSize / 2;
-    r.rip = base + 128;
-    r.eflags = 0x202 | (random_() & 0x8d5);
-    return r;
-  }
-
   /// Whether it was emulated; if so, everything must be as the processor does it.
   bool compare(std::vector<uint8_t> code) {
-    user_regs_struct emulated = some_registers(), real = emulated;
+    user_regs_struct emulated = some_registers(processor_, random_), real = emulated;
     uint8_t* memory = processor_.memory();
     for (size_t i = 4096; i < kSize; i += 8) {
       uint64_t word = random_();
@@ -166,7 +92,7 @@ TEST_F(EmulateTest, LeavesTheRestAlone) {
 }
 
 TEST_F(EmulateTest, KeepsWithinItsBounds) {
-  user_regs_struct registers = some_registers();
+  user_regs_struct registers = some_registers(processor_, random_);
   const std::vector<uint8_t> push = {0x55}, load = {0x48, 0x8b, 0x06};  // mov (%rsi), %rax
   registers.rsi = reinterpret_cast<uint64_t>(processor_.memory());
   EXPECT_FALSE(emulate(push, registers, {processor_.id(), true, true}));

@@ -15,6 +15,7 @@
 
 #include "pastcone/base/files.h"
 #include "pastcone/base/result.h"
+#include "pastcone/replay/guarded_pages.h"
 
 namespace pastcone::replay {
 
@@ -53,6 +54,10 @@ class TracedMemory {
   void add_stranger(pid_t process);
   /// `process`: one that is traced and has it.
   void look_for_strangers(pid_t process);
+  bool has_strangers() const { return !strangers_.empty(); }
+
+  GuardedPages pages;             ///< which the Tracer sees to
+  uint64_t call_instruction = 0;  ///< a `syscall` that may be used; 0: not known yet
 
  private:
   struct Break {

@@ -89,6 +89,8 @@ void Tracer::let_go(pid_t id) {
   bool shared = std::any_of(processes_.begin(), processes_.end(), [&](const auto& other) {
     return other.second != process && other.second->memory == process->memory && !other.second->leaving;
   });
+  free_pages(*process);
+  if (process->ended) return;
   if (shared) process->memory->add_stranger(id);
   std::erase_if(stops_, [&](const TraceStop& stop) { return stop.process == id; });
   auto threads = process->threads;
@@ -258,6 +260,8 @@ void Tracer::go_on(pid_t id, const std::set<pid_t>& staying) {
   for (auto& [thread_id, thread] : process->threads) thread->held = staying.contains(thread_id);
   process->memory->look_for_strangers(id);
   process->memory->renew();
+  if (process->pages_due && !arrange_pages(*process)) missed_ = true;
+  if (process->ended) return;
   auto threads = process->threads;
   for (auto& [thread_id, thread] : threads) {
     if (thread->pending && !thread->held && tell_if_wanted(*thread, *std::exchange(thread->pending, std::nullopt))) return;
@@ -283,6 +287,8 @@ void Tracer::step(pid_t id) {
   ProcessRef process = thread ? thread->process.lock() : nullptr;
   if (!process || !process->stands || process->leaving) return;
   thread->held = false;
+  if (process->pages_due && !arrange_pages(*process)) missed_ = true;
+  if (process->ended || thread->gone) return;
   if (thread->pending && tell_if_wanted(*thread, *std::exchange(thread->pending, std::nullopt))) return;
   thread->seen.reset();
   auto now = registers(id);
@@ -305,6 +311,8 @@ void Tracer::step(pid_t id) {
     stops_.push_back({TraceStop::Kind::kStep, process->id, id, 0, 0});
     return;
   }
+  if (thread->saves_flags) free_pages(*process);
+  if (thread->gone) return;
   process->stands = false;
   thread->stepping = true;
   resume(*thread);

@@ -13,6 +13,8 @@
 #include <sys/types.h>
 #include <sys/user.h>
 
+#include <array>
+#include <csignal>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -23,11 +25,13 @@
 #include <vector>
 
 #include "pastcone/base/result.h"
+#include "pastcone/replay/guarded_pages.h"
 #include "pastcone/replay/same_cpu.h"
 
 namespace pastcone::replay {
 
 class Session;
+class TracedMemory;
 
 struct TraceStop {
   enum class Kind : uint8_t { kBreak, kWatch, kStep, kAsked, kEnded, kExecuted };
@@ -78,6 +82,17 @@ class Tracer {
   /// runtime.
   Status add_watch(pid_t process, uint64_t address, uint32_t size, bool reads = false);
   void remove_watch(pid_t process, uint64_t address, uint32_t size, bool reads = false);
+  /// The same for any number of words, of at most 8 bytes: their pages are made read-only, and whoever writes
+  /// there is stopped and helped. Hits are told as of a watchpoint, each write once; what writes elsewhere on
+  /// the page takes its time. The process does not see it: system calls, mprotect and its like too, find the
+  /// pages as they should be. But signal handlers must have a stack elsewhere, as the runtime's have.
+  Status add_guarded(pid_t process, uint64_t address, uint32_t size);
+  void remove_guarded(pid_t process, uint64_t address, uint32_t size);
+  bool guards(pid_t process) const;
+  /// Whether somebody may have written to any of them without being seen.
+  bool has_missed() const { return missed_; }
+  /// Threads of a process do not run at the same time but in our runtime.
+  bool threads_take_turns = false;
   /// Whether a breakpoint lies in [begin, end) of the process of a thread.
   bool has_break(pid_t thread, uint64_t begin, uint64_t end) const;
   /// The runtime is about to put a jump to `stub` at `address` (serve_breakpoint); no breakpoint can be
@@ -121,6 +136,7 @@ class Tracer {
   struct Process;
   struct Here;
   class Entry;
+  enum class InKernel : uint8_t;
   using ThreadRef = std::shared_ptr<Thread>;
   using ProcessRef = std::shared_ptr<Process>;
 
@@ -157,8 +173,27 @@ class Tracer {
   bool pass_by(Thread& thread, Here& here);
   std::optional<TraceStop> pass_over(Thread& thread, uint64_t address);
   std::optional<TraceStop> step_over(Thread& thread);
+  void hold_others(Thread& thread, const std::function<void()>& body);
   Here prepare_step(Thread& thread);
   void clean_up_step(Thread& thread);
+
+  // tracer_pages.cc: guarded pages
+  std::optional<int64_t> call(Thread& thread, int64_t number, const std::array<uint64_t, 3>& arguments);
+  Status change_pages(Thread& thread, const std::vector<GuardedPages::Change>& changes, bool guard);
+  std::set<uint64_t> wanted_pages(const TracedMemory& memory) const;
+  Thread* caller_of(Process& process);
+  bool bring_out(Thread& thread);
+  Status arrange_pages(Process& process);
+  void free_pages(Process& process);
+  bool is_page_fault(const Thread& thread, const siginfo_t& info) const;
+  void note_call(Thread& thread);
+  bool undo_call(Thread& thread);
+  std::optional<TraceStop> pass_call(Thread& thread);
+  std::optional<TraceStop> pass_fault(Thread& thread);
+  std::optional<TraceStop> pass_quickly(Thread& thread, bool& done);
+  std::optional<TraceStop> step_guarded(Thread& thread);
+  std::optional<TraceStop> write_through(Thread& thread, uint64_t address);
+  std::optional<TraceStop> tell_of(Thread& thread, std::vector<uint64_t> hits);
 
   std::map<pid_t, ProcessRef> processes_;
   std::map<pid_t, ThreadRef> threads_;
@@ -166,6 +201,7 @@ class Tracer {
   std::deque<TraceStop> stops_;
   std::deque<ThreadRef> to_conclude_;  ///< hit something while they were held
   int depth_ = 0;                      ///< of calls
+  bool missed_ = false;
   SameCpu same_cpu_;
 };
 

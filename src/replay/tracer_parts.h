@@ -16,11 +16,18 @@ struct Tracer::Process {
   std::map<uint64_t, int> breaks;
   std::map<uint64_t, uint64_t> jumps;  ///< of the runtime, which may be there, and where they lead
   Watchpoints watches;
+  GuardedWords words;
+  bool pages_due = false;  ///< they are not as they should be
+  /// It has guarded pages, or would have if the program could write there.
+  bool guards() const { return !words.empty() || !memory->pages.empty(); }
   bool stands = false;
   bool halting = false;  ///< threads that stop are to stay
   bool leaving = false;  ///< let go, but for threads that could not be
   bool ended = false;
 };
+
+/// Whether it has stopped in the middle of a call, and can make no other.
+enum class Tracer::InKernel : uint8_t { kNo, kReturns, kWaits };
 
 struct Tracer::Thread {
   pid_t id = 0;
@@ -42,6 +49,11 @@ struct Tracer::Thread {
   std::optional<uint64_t> swallowed_at;  ///< a fault there was taken for that of a breakpoint removed since
   std::optional<TraceStop> pending;
   std::vector<uint64_t> watches_hit;
+  InKernel in_kernel = InKernel::kNo;
+  bool at_call = false;             ///< it has stopped at the beginning of a call
+  bool call_due = false;            ///< which guarded pages must not be there for
+  std::optional<uint64_t> fault;    ///< of ours, at that address
+  std::optional<Watchpoints> near;  ///< instead of those of the process, for one instruction
   // Of the instruction that is being stepped:
   bool pushes_flags = false, saves_flags = false, traps_itself = false, repeats = false;
   uint64_t stepped_from = 0;

@@ -9,13 +9,15 @@
 #include <cstddef>
 
 #include "pastcone/replay/emulate.h"
+#include "pastcone/replay/session.h"
 #include "pastcone/replay/tracer_parts.h"
 
 namespace pastcone::replay {
 namespace {
 
 constexpr size_t kPage = 4096;
-constexpr int kPatience = 24;  // looks, for a call to return
+constexpr int kPatience = 24;       // looks, for a call to return
+constexpr int kLongPatience = 400;  // the same where somebody might miss something if it does not
 
 bool is_prefix(uint8_t byte) { return byte == 0x66 || (byte & 0xf0) == 0x40 || byte == 0xf2 || byte == 0xf3; }
 
@@ -74,29 +76,23 @@ void Tracer::clean_up_step(Thread& thread) {
 bool Tracer::pass_by(Thread& thread, Here& here) {
   ProcessRef process = thread.process.lock();
   EmulationBounds bounds{process->id, process->threads.size() == 1 && process->memory.use_count() == 1,
-                         !process->watches.empty()};
+                         !process->watches.empty() || !process->memory->pages.empty()};
   return !thread.traps_itself && emulate({here.code, here.size}, here.registers, bounds) &&
          ptrace(PTRACE_SETREGS, thread.id, nullptr, &here.registers) == 0;
 }
 
-/// The breakpoint at `address` is out for as long as it takes; all others that have this memory are held.
-std::optional<TraceStop> Tracer::pass_over(Thread& thread, uint64_t address) {
-  Here here = prepare_step(thread);
-  if (pass_by(thread, here)) return std::nullopt;
+/// All others that have this memory are held meanwhile.
+void Tracer::hold_others(Thread& thread, const std::function<void()>& body) {
   ProcessRef process = thread.process.lock();
-  std::shared_ptr<TracedMemory> memory = process->memory;
   std::vector<ProcessRef> held;
   for (const auto& [id, other] : processes_) {
-    if (other->memory == memory && !other->stands && !other->leaving) held.push_back(other);
+    if (other->memory == process->memory && !other->stands && !other->leaving) held.push_back(other);
   }
   for (const ProcessRef& other : held) {
     bool alone = other == process && other->threads.size() == 1;
     if (!other->ended && !alone) halt(*other);
   }
-  memory->take_out(address);
-  std::optional<TraceStop> hit;
-  if (!thread.gone) hit = step_over(thread);
-  memory->put_in(address);
+  body();
   for (const ProcessRef& other : held) {
     if (other->ended) continue;
     other->stands = false;
@@ -108,6 +104,19 @@ std::optional<TraceStop> Tracer::pass_over(Thread& thread, uint64_t address) {
       }
     }
   }
+}
+
+/// The breakpoint at `address` is out for as long as it takes.
+std::optional<TraceStop> Tracer::pass_over(Thread& thread, uint64_t address) {
+  Here here = prepare_step(thread);
+  if (pass_by(thread, here)) return std::nullopt;
+  std::shared_ptr<TracedMemory> memory = thread.process.lock()->memory;
+  std::optional<TraceStop> hit;
+  hold_others(thread, [&] {
+    memory->take_out(address);
+    if (!thread.gone) hit = step_guarded(thread);
+    memory->put_in(address);
+  });
   return hit;
 }
 
@@ -131,7 +140,9 @@ std::optional<TraceStop> Tracer::step_over(Thread& thread) {
     bool blocking = alone && !thread.saves_flags;
     pid_t got;
     while ((got = wait_for(thread.id, status, blocking ? 0 : WNOHANG)) == 0) {
-      if (times >= kPatience && (thread.saves_flags || cannot_stop(thread))) break;
+      bool sleeps = times >= kLongPatience && Session::thread_state(thread.id) != 'R';
+      bool waits = times >= kPatience && (thread.saves_flags || cannot_stop(thread));
+      if (process->pages_due ? sleeps : waits) break;
       pause_a_moment(times);
     }
     if (got == 0) break;  // in a call: the rest comes to note()
@@ -144,6 +155,8 @@ std::optional<TraceStop> Tracer::step_over(Thread& thread) {
       break;
     }
     hit = classify(thread, status);
+    // For step_guarded(), also in the middle of one that repeats.
+    if (thread.fault || (hit && thread.near)) thread.passing = false;
     if (thread.signal == 0 || thread.gone) continue;
     siginfo_t now{};
     if (ptrace(PTRACE_GETSIGINFO, thread.id, nullptr, &now) != 0) continue;

@@ -86,8 +86,20 @@ void Tracer::note_stop(Thread& thread, int status) {
     return;
   }
   if (process->halting || process->stands) {
+    // Where it comes to again: a call that it is about to make, a write.
+    if (thread.at_call) undo_call(thread);
+    thread.fault.reset();
     if (hit && hit->kind != TraceStop::Kind::kBreak) thread.pending = hit;  // a breakpoint is hit again later
     return;
+  }
+  if (thread.fault || thread.call_due) {
+    hit = thread.fault ? pass_fault(thread) : pass_call(thread);
+    if (thread.gone) return;
+    same_cpu_.note_hit(thread.id);
+    bool stepped = thread.stepping && thread.stands && !thread.passing && thread.signal == 0;
+    if (!hit && stepped) hit = TraceStop{TraceStop::Kind::kStep, process->id, thread.id, 0, 0};
+  } else if (process->pages_due && !thread.at_call) {
+    (void)arrange_pages(*process);
   }
   if (hit)
     conclude(thread, *hit);
@@ -100,6 +112,9 @@ std::optional<TraceStop> Tracer::classify(Thread& thread, int status) {
   thread.stands = true;
   thread.interrupted = thread.stuck = false;
   thread.in_group_stop = is_group_stop(status);
+  thread.in_kernel = InKernel::kNo;
+  thread.at_call = thread.call_due = false;
+  thread.fault.reset();
   if (std::exchange(thread.watches_due, false)) (void)process->watches.apply(thread.id);
   switch (status >> 16) {
     case 0:
@@ -107,12 +122,15 @@ std::optional<TraceStop> Tracer::classify(Thread& thread, int status) {
     case PTRACE_EVENT_CLONE:
     case PTRACE_EVENT_FORK:
     case PTRACE_EVENT_VFORK:
+      thread.in_kernel = status >> 16 == PTRACE_EVENT_VFORK ? InKernel::kWaits : InKernel::kReturns;
       adopt(thread);
       return std::nullopt;
     case PTRACE_EVENT_VFORK_DONE:
+      thread.in_kernel = InKernel::kReturns;
       process->memory->look_for_strangers(process->id);
       return std::nullopt;
     case PTRACE_EVENT_EXEC:
+      thread.in_kernel = InKernel::kReturns;
       return note_exec(thread);
     case PTRACE_EVENT_STOP:
       // Not before a hit that it has made already has been seen: later nobody would know whose it is.
@@ -127,11 +145,16 @@ std::optional<TraceStop> Tracer::classify(Thread& thread, int status) {
   }
   int signal = WSTOPSIG(status);
   if (signal == kCallStop) {
-    note_handler_call(thread);
+    if (thread.in_handler) note_handler_call(thread);
+    note_call(thread);
     return std::nullopt;
   }
   siginfo_t info{};
   if ((signal == SIGSEGV || signal == SIGTRAP) && ptrace(PTRACE_GETSIGINFO, thread.id, nullptr, &info) == 0) {
+    if (signal == SIGSEGV && is_page_fault(thread, info)) {
+      thread.fault = reinterpret_cast<uint64_t>(info.si_addr);
+      return std::nullopt;
+    }
     // SEGV_ACCERR: gdb lets functions that it calls return to the stack, which cannot be executed.
     bool may_be_ours = info.si_code == SI_KERNEL || info.si_code == SEGV_ACCERR;
     if (signal == SIGSEGV && may_be_ours && !thread.passing) {
@@ -148,6 +171,8 @@ std::optional<TraceStop> Tracer::classify(Thread& thread, int status) {
         (info.si_code == TRAP_TRACE || info.si_code == TRAP_HWBKPT || info.si_code == kTrapIntoHandler)) {
       return classify_trap(thread, info.si_code);
     }
+    if (signal == SIGTRAP && info.si_code == TRAP_BRKPT && (thread.stepping || thread.passing))
+      return classify_trap(thread, TRAP_TRACE);  // out of a call
     // An int3 of the process itself at the place of one of ours.
     if (signal == SIGTRAP && info.si_code == SI_KERNEL && process->memory->has(next_instruction(thread.id) - 1)) {
       if (thread.passing) thread.told_at = next_instruction(thread.id) - 1;
@@ -180,7 +205,8 @@ std::optional<TraceStop> Tracer::classify_trap(Thread& thread, int code) {
   bool unfinished =
       thread.passing && !thread.stepping && thread.repeats && next_instruction(thread.id) == thread.stepped_from;
   if (step && !unfinished) thread.passing = false;
-  if (code != kTrapIntoHandler) thread.watches_hit = process->watches.hits(thread.id);
+  const Watchpoints& watches = thread.near ? *thread.near : process->watches;
+  if (code != kTrapIntoHandler) thread.watches_hit = watches.hits(thread.id);
   if (code != kTrapIntoHandler && !thread.watches_hit.empty()) {
     return TraceStop{TraceStop::Kind::kWatch, process->id, thread.id, thread.watches_hit.front(), 0};
   }
@@ -229,7 +255,13 @@ void Tracer::adopt_process(Process& parent, pid_t child) {
   }
   process->stands = true;
   processes_[child] = process;
-  insert(*process, child)->stands = true;
+  ThreadRef first = insert(*process, child);
+  first->stands = true;
+  if (!shared && !parent.memory->pages.empty()) {
+    process->memory->call_instruction = parent.memory->call_instruction;
+    (void)change_pages(*first, parent.memory->pages.to_free({}), false);
+    if (first->gone) return;
+  }
   pid_t parent_id = parent.id;
   if (on_fork && !parent.leaving)
     on_fork(parent_id, child);
@@ -249,6 +281,8 @@ std::optional<TraceStop> Tracer::note_exec(Thread& thread) {
   }
   process->breaks.clear();
   process->watches.clear();
+  process->words.clear();
+  process->pages_due = false;
   if (auto memory = TracedMemory::open(process->id)) process->memory = std::move(*memory);
   thread.stepping = thread.passing = thread.watches_due = false;
   thread.seen.reset();

@@ -182,7 +182,9 @@ void Tracer::resume(Thread& thread) {
   if (thread.stepping) prepare_step(thread);
   bool single = thread.stepping || thread.passing;
   // Fails only if somebody kills it; then that is what waitpid says next.
-  auto how = thread.in_handler ? PTRACE_SYSCALL : PTRACE_CONT;
+  ProcessRef process = thread.process.lock();
+  bool calls_too = thread.in_handler || process->pages_due || process->guards();
+  auto how = calls_too ? PTRACE_SYSCALL : PTRACE_CONT;
   ptrace(single ? PTRACE_SINGLESTEP : how, thread.id, nullptr, signal);
 }
 

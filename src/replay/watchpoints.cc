@@ -117,4 +117,17 @@ std::vector<uint64_t> Watchpoints::hits(pid_t thread) const {
   return found;
 }
 
+std::vector<Watchpoints::Watch> Watchpoints::near(uint64_t address, uint64_t size) const {
+  std::vector<Watch> found;
+  for (const Watch& watch : watches_)
+    if (watch.address < address + size && address < watch.address + watch.size) found.push_back(watch);
+  return found;
+}
+
+std::vector<uint64_t> Watchpoints::touched(uint64_t address, uint64_t size) const {
+  std::vector<uint64_t> found;
+  for (const Watch& watch : near(address, size)) found.push_back(watch.address);
+  return found;
+}
+
 }  // namespace pastcone::replay

@@ -23,6 +23,15 @@ class Watchpoints {
   Status apply(pid_t thread) const;
   /// The addresses given to add() of those by which the thread has stopped.
   std::vector<uint64_t> hits(pid_t thread) const;
+  struct Watch {
+    uint64_t address;
+    uint32_t size;
+    bool reads;
+    int users;
+  };
+  /// Those of which some byte is there.
+  std::vector<Watch> near(uint64_t address, uint64_t size) const;
+  std::vector<uint64_t> touched(uint64_t address, uint64_t size) const;
 
  private:
   struct Piece {
@@ -30,12 +39,6 @@ class Watchpoints {
     uint32_t size = 0;
     bool reads = false;
     int users = 0;
-  };
-  struct Watch {
-    uint64_t address;
-    uint32_t size;
-    bool reads;
-    int users;
   };
   static constexpr size_t kRegisters = 4;
   static std::vector<Piece> split(uint64_t address, uint32_t size, bool reads);

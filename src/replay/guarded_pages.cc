@@ -1,0 +1,84 @@
+#include "pastcone/replay/guarded_pages.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+
+#include "pastcone/base/files.h"
+#include "pastcone/symbols/mappings.h"
+
+namespace pastcone::replay {
+namespace {
+
+/// One that continues the last is made with it.
+void add_page(std::vector<GuardedPages::Change>& changes, uint64_t page, int protection) {
+  if (!changes.empty() && changes.back().protection == protection &&
+      changes.back().begin + changes.back().size == page)
+    changes.back().size += kGuardedPage;
+  else
+    changes.push_back({page, kGuardedPage, protection});
+}
+
+}  // namespace
+
+void GuardedWords::remove(uint64_t address, uint32_t size) {
+  auto word = words_.find({address, size});
+  if (word != words_.end() && --word->second == 0) words_.erase(word);
+}
+
+std::set<uint64_t> GuardedWords::pages() const {
+  std::set<uint64_t> pages;
+  for (const auto& [word, users] : words_) {
+    pages.insert(page_of(word.address));
+    pages.insert(page_of(word.address + word.size - 1));
+  }
+  return pages;
+}
+
+std::vector<GuardedWords::Word> GuardedWords::touched(uint64_t address, uint64_t size) const {
+  std::vector<Word> found;
+  for (auto each = words_.lower_bound({address - std::min<uint64_t>(address, kLongestGuarded), 0});
+       each != words_.end(); ++each) {
+    const Word& word = each->first;
+    if (word.address >= address + size) break;
+    if (word.address + word.size > address) found.push_back(word);
+  }
+  return found;
+}
+
+std::vector<GuardedPages::Change> GuardedPages::to_guard(const std::set<uint64_t>& wanted,
+                                                         pid_t process) const {
+  std::vector<Change> changes;
+  bool all = std::ranges::all_of(wanted, [&](uint64_t page) { return guarded_.contains(page); });
+  if (all) return changes;
+  auto maps = read_file(fmt::format("/proc/{}/maps", process));
+  if (!maps) return changes;
+  std::vector<symbols::Mapping> mappings = symbols::parse_mappings(*maps);
+  for (uint64_t page : wanted) {
+    if (guarded_.contains(page)) continue;
+    auto at = std::ranges::find_if(
+        mappings, [&](const symbols::Mapping& one) { return one.start <= page && page < one.end; });
+    if (at == mappings.end() || !at->writable) continue;
+    add_page(changes, page, PROT_READ | (at->executable ? PROT_EXEC : 0));
+  }
+  return changes;
+}
+
+std::vector<GuardedPages::Change> GuardedPages::to_free(const std::set<uint64_t>& wanted) const {
+  std::vector<Change> changes;
+  for (const auto& [page, protection] : guarded_)
+    if (!wanted.contains(page)) add_page(changes, page, protection);
+  return changes;
+}
+
+void GuardedPages::note_guarded(const Change& change) {
+  for (uint64_t page = change.begin; page < change.begin + change.size; page += kGuardedPage)
+    guarded_[page] = change.protection | PROT_WRITE;
+}
+
+void GuardedPages::note_freed(const Change& change) {
+  for (uint64_t page = change.begin; page < change.begin + change.size; page += kGuardedPage)
+    guarded_.erase(page);
+}
+
+}  // namespace pastcone::replay
