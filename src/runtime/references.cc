@@ -26,6 +26,8 @@ void read_again(Call& c, int fd, u64 position, u64 base, u64 n) {
     if (got <= 0) diverge(c.t, Cause::kMachine, "a file of the recording is shorter now", (i64)n, got);
     done += (u64)got;
   }
+  // Watchpoints do not see what the kernel writes.
+  if (g.stage.header().flags & stage::kFlagAsPrograms) write_memory(base, (const void*)base, n);
 }
 
 }  // namespace
