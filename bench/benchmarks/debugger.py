@@ -4,6 +4,7 @@ from report import Row
 
 ROUNDS = 1000  # of the token: about a second
 CHANGES = 100_000
+SUM = " + ".join(f"apart[{i}].value" for i in range(6))
 WORDS = " && ".join(f"words[{i}] >= 0" for i in range(9)) + " && words[9] == -7"
 
 
@@ -57,8 +58,9 @@ def predicates(context):
         "the same, to its last change": (f"p2: value == {CHANGES - 1}", "print value"),
         "two of one process": (f"p2: value == {CHANGES - 1} && p2: sum > 0", "print value"),
         "ten words, of which one changes at a time": (f"p3: {WORDS}", "print words[9]"),
+        "a sum of six words, more than there are registers for": (f"p4: {SUM} == {CHANGES}", f"print {SUM}"),
     }
-    ends = {"p2: value == -7": -7, f"p3: {WORDS}": -7}
+    ends = {"p2: value == -7": -7, f"p3: {WORDS}": -7, f"p4: {SUM} == {CHANGES}": CHANGES}
     times = {name: [] for name in cases}
     for number in range(context.rounds):
         for name, (predicate, shown) in cases.items():

@@ -1,7 +1,7 @@
 // What the debugger is measured with.
 //
 //   debugger ring PROCESSES ROUNDS     a token goes round, some work at each stop
-//   debugger changes COUNT             a child changes two variables, another ten, that often; then the parent one
+//   debugger changes COUNT             a child changes two variables, another ten, a third six, that often; then the parent one
 //   debugger kinds COUNT               a child changes a floating-point number that often; others, less often, a string
 //                                      and a number that a function is asked about
 #include <stdio.h>
@@ -19,6 +19,7 @@ volatile int words[kWords];  // one of them changes at a time
 volatile double level;       // between two integers
 volatile char name[16];      // digits
 volatile int number;
+struct { volatile long value, other; } apart[6];  // the same, and they are not side by side
 
 static void must(int holds) {
   if (!holds) exit(1);
@@ -69,7 +70,13 @@ static void changes(int count) {
     words[kWords - 1] = -7;
     _exit(0);
   }
-  for (int i = 0; i < 2; i++) must(read(ready[0], &byte, 1) == 1);
+  if (fork() == 0) {
+    for (int i = 0; i < count; i++) apart[i % 6].value++;
+    must(write(ready[1], &byte, 1) == 1);
+    apart[5].value = -7;
+    _exit(0);
+  }
+  for (int i = 0; i < 3; i++) must(read(ready[0], &byte, 1) == 1);
   while (wait(NULL) > 0) {
   }
   value = 5;

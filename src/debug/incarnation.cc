@@ -35,6 +35,7 @@ Result<std::unique_ptr<Incarnation>> Incarnation::begin(const World& world, repl
   options.hold = true;
   std::unique_ptr<Incarnation> made(new Incarnation(world));
   made->live_ = TRY(replay::Live::start(world.recording, world.run, options));
+  made->tracer().threads_take_turns = !world.recording.manifest().parallel;
   made->tracer().filter = [self = made.get()](const TraceStop& stop) { return self->take_hit(stop); };
   return made;
 }

@@ -104,7 +104,8 @@ class Incarnation {
   bool in_hooked_call(ThreadId thread);
   bool read(ProcessId process, uint64_t address, void* to, size_t size);
 
-  /// Points, of those that stand. From then on trails begin where they stand now.
+  /// Points, of those that stand. From then on trails begin where they stand now. Writes are watched by their
+  /// page where there is no debug register left.
   Status add_break(ProcessId process, uint64_t address);
   void remove_break(ProcessId process, uint64_t address);
   Status add_watch(ProcessId process, uint64_t address, uint32_t size, bool reads = false);
@@ -152,8 +153,9 @@ class Incarnation {
   std::map<ThreadId, Way> ways_;
   std::map<ProcessId, CodeMap> codes_;
   struct Watched {
-    uint32_t size;
-    bool reads;
+    uint32_t size = 0;
+    bool reads = false;
+    int guarded = 0;  ///< how often, by its page
   };
   std::map<std::pair<ProcessId, uint64_t>, Watched> watched_;
 };

@@ -93,14 +93,23 @@ void Incarnation::remove_break(ProcessId process, uint64_t address) {
 }
 
 Status Incarnation::add_watch(ProcessId process, uint64_t address, uint32_t size, bool reads) {
-  TRY_STATUS(tracer().add_watch(pid(process), address, size, reads));
-  watched_[{process, address}] = {size, reads};
+  Status added = tracer().add_watch(pid(process), address, size, reads);
+  bool guarded = !added && !reads && size <= replay::kLongestGuarded;
+  if (guarded) added = tracer().add_guarded(pid(process), address, size);
+  TRY_STATUS(std::move(added));
+  Watched& watched = watched_[{process, address}];
+  watched = {size, reads, watched.guarded + (guarded ? 1 : 0)};
   for (pid_t tid : tracer().threads(pid(process))) begin_trail_here(thread_of(tid));
   return {};
 }
 
 void Incarnation::remove_watch(ProcessId process, uint64_t address, uint32_t size, bool reads) {
-  if (pid_t id = pid(process); id != 0 && tracer().traces(id)) tracer().remove_watch(id, address, size, reads);
+  pid_t id = pid(process);
+  if (id == 0 || !tracer().traces(id)) return;
+  Watched& watched = watched_[{process, address}];
+  if (watched.guarded == 0) return tracer().remove_watch(id, address, size, reads);
+  --watched.guarded;
+  tracer().remove_guarded(id, address, size);
 }
 
 /// As far as the program goes to its next event.
@@ -115,7 +124,8 @@ Result<Arrival> Incarnation::walk_to_hit(ThreadId thread, const Move& move, cons
   uint64_t left = move.count;
   there = false;
   UniqueFd counter;
-  if (watches && !reads && move.count >= kManyHits) counter = replay::stop_at_write(tid(thread), move.address, move.size, left);
+  if (watches && !reads && move.count >= kManyHits && !tracer().guards(pid(process)))
+    counter = replay::stop_at_write(tid(thread), move.address, move.size, left);
   bool counted = counter.get() >= 0;
   if (counted) {
     left = 1;

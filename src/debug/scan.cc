@@ -10,6 +10,10 @@ namespace pastcone::debug {
 using record::load;
 using replay::TraceStop;
 
+constexpr const char* kMissed =
+    "more than four words are watched, and another thread may have written to them while one was in a system "
+    "call: say it with fewer variables, or add 'at FILE:LINE'";
+
 Scan::Scan(const World& world, const std::vector<Part>& parts, const State& origin, TermCodes& codes,
            std::function<bool()> interrupted, std::function<void(const replay::Live&)> on_wait)
     : world_(world),
@@ -167,11 +171,10 @@ Result<Scan::Halt> Scan::go_on() {
     TRY_STATUS(open_gates());
     if (error_) return tl::unexpected<Error>(*error_);
     if ((*enough_)()) return Halt::kEnough;
-    std::set<ProcessId> stepped = step_some();
-    if (error_) return tl::unexpected<Error>(*error_);
     running_ = true;
-    Arrival arrival = now().run(std::exchange(horizons_, {}), stepped, false);
+    Arrival arrival = now().run(std::exchange(horizons_, {}), {}, false);
     running_ = false;
+    if (now().tracer().has_missed()) return fail(kMissed);
     switch (arrival.halt) {
       case replay::Halt::kTraced:
         TRY_STATUS(note_arrival(arrival));
@@ -209,7 +212,6 @@ Status Scan::note_arrival(const Arrival& arrival) {
   if (stop.kind == TraceStop::Kind::kEnded) return {};
   may_ask_ = true;
   for (const Sight& sight : std::exchange(post->unanswered, {})) judge_all(*post, sight);
-  if (stop.kind == TraceStop::Kind::kStep) take_step(*post, arrival.thread, stop.thread);
   may_ask_ = false;
   if (error_) return {};
   if (std::exchange(post->try_again, false)) {
@@ -219,44 +221,6 @@ Status Scan::note_arrival(const Arrival& arrival) {
   }
   if (std::exchange(post->points_due, false)) TRY_STATUS(set_words(*post, arrival.thread));
   return {};
-}
-
-/// Those that have too much to be watched go on by single instructions, as long as they are in their program.
-std::set<ProcessId> Scan::step_some() {
-  std::set<ProcessId> stepped;
-  for (auto& [process, post] : posts_) {
-    pid_t pid = now().pid(process);
-    if (!post.stepping || post.entry != 0 || pid == 0 || !now().tracer().stands(pid)) continue;
-    std::optional<pid_t> tid = to_be_stepped(post, now().tracer().threads(pid));
-    if (error_) return stepped;
-    if (!tid) continue;
-    now().tracer().step(*tid);
-    stepped.insert(process);
-  }
-  return stepped;
-}
-
-/// None: it is in the runtime, and is seen when it leaves that.
-std::optional<pid_t> Scan::to_be_stepped(Post& post, const std::vector<pid_t>& tids) {
-  // New ones would come out of the runtime unseen.
-  if (tids.size() != 1 || world_.processes.find(post.process)->threads.size() > 1) {
-    error_ = Error{
-        fmt::format("{} has more than {} words to be watched, and more than one thread: say it with fewer "
-                    "variables, or add 'at FILE:LINE'",
-                    post.process, kMostWords)};
-    return {};
-  }
-  pid_t tid = tids.front();
-  auto registers = now().tracer().registers(tid);
-  if (!registers) return {};
-  ThreadId thread = now().thread_of(tid);
-  bool outside = !in_runtime(registers->rip), enters = post.steps.outside && !outside;
-  post.steps.outside = outside;
-  if (!outside && (post.leaving.contains(thread) || note_inside(post, thread, tid, enters))) {
-    post.steps.outside = true;  // where it will be seen again
-    return {};
-  }
-  return tid;
 }
 
 bool Scan::ended(size_t part) const {

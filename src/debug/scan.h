@@ -1,9 +1,9 @@
 // A replay that is run to see when the parts of a predicate become true and false. Everybody runs freely:
 // what a unit does does not depend on how far the others are, so what is seen of it is the same every time.
 //
-// The memory that an expression has read is watched (debug registers), and the expression is evaluated again
-// when it has been written. What the runtime writes on behalf of the program counts from the end of that
-// event.
+// The memory that an expression has read is watched (debug registers, or its pages if they are too few), and
+// the expression is evaluated again when it has been written. What the runtime writes on behalf of the
+// program counts from the end of that event.
 //
 // It is an engine of its own; no other one may have a replay meanwhile.
 #pragma once
@@ -98,11 +98,9 @@ class Scan {
     uint64_t address;
     Place from;
   };
-  /// Of one that goes on by single instructions.
-  struct Steps {
-    RouteRef from;
-    uint64_t count = 0;
-    bool outside = true;  ///< the runtime, when it was last looked at
+  struct Armed {
+    bool guarded = false;  ///< by its page
+    unsigned in_vain = 0;  ///< how often it was hit without being wanted
   };
   /// Of one process.
   struct Post {
@@ -110,20 +108,21 @@ class Scan {
     std::vector<PartState*> parts;
     std::vector<Gate> gates;  ///< still ahead
     bool open = false;
-    std::map<Word, unsigned> armed;  ///< how often it was hit in vain
+    std::map<Word, Armed> armed;
     std::set<Word> wanted;
+    bool guarding = false;                ///< they are too many for the debug registers
     std::map<uint64_t, int> breaks;       ///< ours
     std::map<ThreadId, Leaving> leaving;  ///< the runtime
     uint64_t entry = 0;                   ///< where what names nothing yet is tried again
     bool try_again = false, points_due = false;
-    bool loading = false;  ///< its program has not begun by itself
-    bool stepping = false;
-    Steps steps;
+    bool loading = false;           ///< its program has not begun by itself
     std::vector<Sight> unanswered;  ///< gdb has to be asked, when it stands
     std::map<ThreadId, uint64_t> thread_pointers;
     uint64_t program_entry = 0;
     CodeMap code;
   };
+  /// A word that was hit so often without being wanted costs more than setting it again.
+  static constexpr unsigned kInVain = 64;
   using Point = std::pair<Move::Kind, uint64_t>;
   /// Where a thread is, behind its last step.
   struct Stand {
@@ -154,8 +153,6 @@ class Scan {
   bool gate_reached() const;
   Status open_gates();
   Status note_arrival(const Arrival& arrival);
-  std::set<ProcessId> step_some();
-  std::optional<pid_t> to_be_stepped(Post& post, const std::vector<pid_t>& tids);
   Incarnation& now() const { return engine_->now(); }
   Post* post_of(ProcessId process);
   const Post* post_of(ProcessId process) const;
@@ -172,16 +169,18 @@ class Scan {
   void choose_words(Post& post);
   void add_break(Post& post, ThreadId thread, uint64_t address);
   void remove_break(Post& post, uint64_t address);
+  Status add_word(Post& post, ThreadId thread, const Word& word, bool guarded);
+  std::set<Word> choose_guarded(const Post& post) const;
+  void remove_word(Post& post, const Word& word, const Armed& how);
   void note_arming(ThreadId thread, Point point);
 
   // scan_hits.cc: what hits mean
   bool take(const replay::TraceStop& stop, ThreadId thread, bool inside);
   bool take_leaving(Post& post, ThreadId thread, uint64_t address, bool same);
   bool take_break(const Now& now);
-  bool note_inside(Post& post, ThreadId thread, pid_t tid, bool enters = false);
+  void note_inside(Post& post, ThreadId thread, pid_t tid);
   void enter(const Now& now, Term& term, const user_regs_struct& registers);
   void come_back(const Now& now, Term& term, uint64_t address, const user_regs_struct& registers);
-  void take_step(Post& post, ThreadId thread, pid_t tid);
 
   // scan_judge.cc: what holds
   bool judge_all(Post& post, const Sight& sight);

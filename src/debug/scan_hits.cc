@@ -73,12 +73,12 @@ bool Scan::take(const TraceStop& stop, ThreadId thread, bool inside) {
     note_inside(*post, thread, stop.thread);
     return false;
   }
-  auto word =
-      std::ranges::find_if(post->armed, [&](const auto& each) { return each.first.address == stop.address; });
-  if (word == post->armed.end()) return false;
+  auto word = post->armed.lower_bound({stop.address, 0});
+  if (word == post->armed.end() || word->first.address != stop.address) return false;
   Now when = after_hit(*post, thread, {Move::Kind::kWatch, word->first.size, 0, word->first.address});
   bool stops = judge_all(*post, {thread, when.moment, when.route});
-  if (!post->wanted.contains(word->first) && ++word->second > 64) post->points_due = stops = true;
+  if (!post->wanted.contains(word->first) && ++word->second.in_vain > kInVain)
+    post->points_due = stops = true;
   return stops;
 }
 
@@ -92,36 +92,21 @@ bool Scan::take_leaving(Post& post, ThreadId thread, uint64_t address, bool same
     sight.route = when.route;
   }
   remove_break(post, address);
-  if (post.stepping) {
-    if (!same) post.steps = {};
-    if (post.code.visible(address)) ++post.steps.count;
-  }
-  return judge_all(post, sight) || post.stepping;
+  return judge_all(post, sight);
 }
 
 /// The runtime writes: it counts when the event is over, or the function that it stands in for.
-bool Scan::note_inside(Post& post, ThreadId thread, pid_t tid, bool enters) {
-  if (post.leaving.contains(thread)) return true;
+void Scan::note_inside(Post& post, ThreadId thread, pid_t tid) {
+  if (post.leaving.contains(thread)) return;
   auto registers = now().tracer().registers(tid);
-  if (!registers) return false;
-  uint64_t address = 0;
-  if (enters) {
-    bool patched = registers->rip == patch::kSyscallEntry || registers->rip == patch::kInstructionEntry;
-    if (patched)
-      address = registers->rcx;
-    else
-      (void)reader(post.process)(registers->rsp, &address, sizeof address);
-  } else {
-    address = CodeMap::return_address(*registers, reader(post.process));
-    auto program =
-        address == 0 ? post.code.registers_of_program(*registers, reader(post.process)) : std::nullopt;
-    if (program) address = program->rip;
-  }
-  if (address == 0 || in_runtime(address)) return false;
+  if (!registers) return;
+  uint64_t address = CodeMap::return_address(*registers, reader(post.process));
+  auto program =
+      address == 0 ? post.code.registers_of_program(*registers, reader(post.process)) : std::nullopt;
+  if (program) address = program->rip;
+  if (address == 0 || in_runtime(address)) return;
   add_break(post, thread, address);
-  if (!post.breaks.contains(address)) return false;
-  post.leaving[thread] = {address, place(thread)};
-  return true;
+  if (post.breaks.contains(address)) post.leaving[thread] = {address, place(thread)};
 }
 
 bool Scan::take_break(const Now& when) {
@@ -173,24 +158,6 @@ void Scan::come_back(const Now& when, Term& term, uint64_t address, const user_r
   while (!frames.empty() && frames.back().stack < registers.rsp) {
     remove_break(when.post, frames.back().back);
     frames.pop_back();
-  }
-}
-
-void Scan::take_step(Post& post, ThreadId thread, pid_t tid) {
-  if (!post.stepping) return;
-  auto registers = now().tracer().registers(tid);
-  if (!registers || !post.code.visible(registers->rip)) return;
-  Stand& there = stand(thread);
-  ++there.hits;
-  ++post.steps.count;
-  there.at = std::make_shared<Route>(Route{post.steps.from, {Move::Kind::kSteps, 0, post.steps.count, 0}});
-  Now when{post, thread, moment(thread, 2 * there.hits), there.at};
-  judge_all(post, {thread, when.moment, when.route});
-  if (post.breaks.contains(registers->rip)) {
-    // It will not stop there: it stands there.
-    ++there.counts[{Move::Kind::kBreak, registers->rip}];
-    when.route = std::make_shared<Route>(Route{nullptr, {Move::Kind::kBreak, 0, 0, registers->rip}});
-    take_break(when);
   }
 }
 

@@ -82,10 +82,10 @@ bool Scan::judge_rest(Post& post, const Sight& sight) {
       state->log.note(world_.graph, finds, all, nullptr);
     }
   }
-  bool was_stepping = post.stepping;
+  bool was_guarding = post.guarding;
   choose_words(post);
   post.points_due =
-      post.points_due || post.stepping != was_stepping ||
+      post.points_due || post.guarding != was_guarding ||
       std::ranges::any_of(post.wanted, [&](const Word& word) { return !post.armed.contains(word); });
   return true;
 }
@@ -215,6 +215,11 @@ Told Scan::tell(Post& post, const Term& term, ThreadId thread, const user_regs_s
     bool constant = std::ranges::any_of(mappings, [&](const symbols::Mapping& one) {
       return !one.writable && one.start <= read.first && read.first + read.second <= one.end;
     });
+    // It may only be guarded.
+    constant =
+        constant && std::ranges::none_of(post.armed, [&](const auto& entry) {
+          return entry.second.guarded && replay::page_of(entry.first.address) == replay::page_of(read.first);
+        });
     if (!constant) told.memory.push_back(read);
   }
   return told;

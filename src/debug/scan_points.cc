@@ -6,13 +6,6 @@
 #include "pastcone/symbols/mappings.h"
 
 namespace pastcone::debug {
-namespace {
-
-/// A word that was hit so often without being wanted costs more than setting it again.
-constexpr unsigned kInVain = 64;
-
-}  // namespace
-
 Status Scan::compile(Post& post, ThreadId thread, bool begins) {
   Images images(*engine_, *seats_);
   Image image = images.image(post.process);
@@ -118,11 +111,11 @@ Status Scan::open(Post& post, const Now& when, bool begins) {
   judge_all(post, sight);
   may_ask_ = false;
   post.open = true;
-  // What the loader does is not stepped through: it is over when the program itself begins.
+  // gdb is not asked about what the loader does: it is over when the program itself begins.
   bool asks = std::ranges::any_of(post.parts, [](const PartState* state) {
     return std::ranges::any_of(state->terms, [](const Term& term) { return term.code != nullptr && term.code->asks(); });
   });
-  if (begins && (post.stepping || asks) && post.entry == 0) {
+  if (begins && asks && post.entry == 0) {
     post.entry = post.program_entry;
     if (post.entry != 0) add_break(post, when.thread, post.entry);
   }
@@ -167,8 +160,7 @@ void Scan::forget_points(Post& post) {
   post.breaks.clear();
   post.leaving.clear();
   post.entry = 0;
-  post.stepping = false;
-  post.steps = {};
+  post.guarding = false;
   post.unanswered.clear();
   post.thread_pointers.clear();
   for (PartState* state : post.parts) {
@@ -205,8 +197,8 @@ void Scan::choose_words(Post& post) {
   }
   auto fitting = fit(all);
   if (!fitting) fitting = fit(least);
-  post.stepping = !fitting;
-  post.wanted = fitting.value_or(std::set<Word>());
+  post.guarding = !fitting;
+  post.wanted = fitting ? *std::move(fitting) : whole(all);
 }
 
 /// What another process writes is not seen by watching this one.
@@ -235,29 +227,74 @@ Status Scan::check_private(const Post& post, const Word& word) const {
 Status Scan::set_words(Post& post, ThreadId thread) {
   pid_t pid = now().pid(post.process);
   if (pid == 0) return {};
-  if (post.stepping) {
-    post.steps = {stand(thread).at, 0};
-  }
   size_t missing = static_cast<size_t>(
       std::ranges::count_if(post.wanted, [&](const Word& word) { return !post.armed.contains(word); }));
   for (auto each = post.armed.begin(); each != post.armed.end();) {
     bool superfluous = !post.wanted.contains(each->first) &&
-                       (post.armed.size() + missing > kMostWords || each->second > kInVain);
-    if (!superfluous) {
+                       (post.armed.size() + missing > kMostWords || each->second.in_vain > kInVain);
+    bool too_slow = each->second.guarded && !post.guarding;
+    if (!superfluous && !too_slow) {
       ++each;
       continue;
     }
-    now().tracer().remove_watch(pid, each->first.address, each->first.size);
+    remove_word(post, each->first, each->second);
     each = post.armed.erase(each);
   }
-  for (const Word& word : post.wanted) {
-    if (post.armed.contains(word)) continue;
-    TRY_STATUS(check_private(post, word));
-    TRY_STATUS(now().tracer().add_watch(pid, word.address, word.size));
-    post.armed[word] = 0;
-    note_arming(thread, {Move::Kind::kWatch, word.address});
-  }
+  std::set<Word> guarded = choose_guarded(post);
+  for (const Word& word : post.wanted)
+    if (!post.armed.contains(word)) TRY_STATUS(add_word(post, thread, word, guarded.contains(word)));
   return {};
+}
+
+/// If they are too many, the debug registers are for pages that are written to all the time (stacks), then
+/// for those with few of them.
+std::set<Word> Scan::choose_guarded(const Post& post) const {
+  constexpr uint64_t kOfAFrame = 1 << 16;
+  std::set<Word> guarded;
+  if (!post.guarding) return guarded;
+  std::map<uint64_t, std::set<Word>> by_page;
+  for (const Word& word : post.wanted) by_page[replay::page_of(word.address)].insert(word);
+  std::set<uint64_t> stacks;
+  for (const PartState* state : post.parts)
+    for (const Term& term : state->terms)
+      for (const auto& [thread, frames] : term.frames)
+        for (const Frame& frame : frames)
+          for (const auto& [page, words] : by_page)
+            if (frame.stack - page < kOfAFrame) stacks.insert(page);
+  std::vector<std::pair<std::pair<bool, size_t>, uint64_t>> order;
+  for (const auto& [page, words] : by_page) order.push_back({{!stacks.contains(page), words.size()}, page});
+  std::ranges::sort(order);
+  size_t left = kMostWords;
+  for (const auto& [rank, page] : order) {
+    const std::set<Word>& words = by_page[page];
+    if (words.size() <= left)
+      left -= words.size();
+    else
+      guarded.insert(words.begin(), words.end());
+  }
+  return guarded;
+}
+
+Status Scan::add_word(Post& post, ThreadId thread, const Word& word, bool guarded) {
+  TRY_STATUS(check_private(post, word));
+  pid_t pid = now().pid(post.process);
+  replay::Tracer& tracer = now().tracer();
+  Status added;
+  if (!guarded) added = tracer.add_watch(pid, word.address, word.size);
+  if (!added && post.guarding) guarded = true;  // others have the registers still
+  if (guarded) added = tracer.add_guarded(pid, word.address, word.size);
+  TRY_STATUS(std::move(added));
+  post.armed[word] = {guarded, 0};
+  note_arming(thread, {Move::Kind::kWatch, word.address});
+  return {};
+}
+
+void Scan::remove_word(Post& post, const Word& word, const Armed& how) {
+  pid_t pid = now().pid(post.process);
+  if (how.guarded)
+    now().tracer().remove_guarded(pid, word.address, word.size);
+  else
+    now().tracer().remove_watch(pid, word.address, word.size);
 }
 
 }  // namespace pastcone::debug

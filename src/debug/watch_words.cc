@@ -29,10 +29,15 @@ std::optional<std::set<Word>> fit(const std::set<Word>& words, size_t most) {
     if (!covered) kept.insert(word);
   }
   if (kept.size() <= most) return kept;
-  std::set<Word> whole;
-  for (const Word& word : kept) whole.insert({word.address & ~uint64_t{7}, 8});
-  if (whole.size() <= most) return whole;
+  std::set<Word> all = whole(kept);
+  if (all.size() <= most) return all;
   return {};
+}
+
+std::set<Word> whole(const std::set<Word>& words) {
+  std::set<Word> all;
+  for (const Word& word : words) all.insert({word.address & ~uint64_t{7}, 8});
+  return all;
 }
 
 }  // namespace pastcone::debug

@@ -1,4 +1,5 @@
-// What has to be watched to know of every change of some memory, in the four debug registers that there are.
+// What has to be watched to know of every change of some memory: in the four debug registers that there are,
+// or by its pages.
 #pragma once
 
 #include <cstdint>
@@ -22,5 +23,7 @@ void add_words(uint64_t address, uint32_t size, std::set<Word>& into);
 
 /// As few as they can be without many more bytes than needed; none if they are too many.
 std::optional<std::set<Word>> fit(const std::set<Word>& words, size_t most = kMostWords);
+/// However many they are, of 8 bytes each.
+std::set<Word> whole(const std::set<Word>& words);
 
 }  // namespace pastcone::debug

@@ -7,6 +7,8 @@
 namespace pastcone::debug {
 namespace {
 
+constexpr uint64_t kMostBytes = 1 << 16;
+
 std::optional<uint64_t> number_of(gdb::Gdb& gdb, const std::string& options, const std::string& expression) {
   auto answer = gdb.run(fmt::format("-data-evaluate-expression {} {}", options, gdb::c_string(expression)));
   if (!answer || !answer->good) return {};
@@ -81,9 +83,8 @@ Result<WatchedExpression> look_up(gdb::Gdb& gdb, Incarnation& run, ThreadId thre
   std::optional<uint64_t> size = number_of(gdb, "", fmt::format("(unsigned long)sizeof({})", text));
   std::optional<uint64_t> place = number_of(gdb, "", address);
   if (!size || *size == 0) return fail("Cannot watch constant value `{}'.", text);
-  if (*size > kMostWords * 8)
-    return fail("{} cannot be watched: it has {} bytes, and there are {} debug registers of 8", text, *size,
-                kMostWords);
+  if (*size > kMostBytes)
+    return fail("{} cannot be watched: it has {} bytes, and {} can be", text, *size, kMostBytes);
   what.size = static_cast<uint32_t>(*size);
   what.has_address = place.has_value();
   Selected selected = selected_in(gdb, run, thread);

@@ -10,6 +10,16 @@ namespace pastcone::debug {
 
 using replay::TraceStop;
 
+namespace {
+
+/// In debug registers if they are enough, else by its pages.
+std::set<Word> words_to_watch(const std::set<Word>& words) {
+  auto fitting = fit(words);
+  return fitting ? *std::move(fitting) : whole(words);
+}
+
+}  // namespace
+
 Watches::Watches(Engine& engine, Breakpoints& breakpoints) : engine_(engine), breakpoints_(breakpoints) {
   engine_.observe({
       .wants =
@@ -137,7 +147,7 @@ Status Watches::arm(int number, Watch& watch) {
   if (listed == nullptr || !listed->enabled || !is_there(watch)) return {};
   Look now = look(watch);
   bool reads = listed->watch != "watch";
-  auto words = fit(reads ? now.own : now.words);
+  auto words = reads ? fit(now.own) : std::optional(words_to_watch(now.words));
   if (!words)
     return fail("{} cannot be watched: that takes more than the {} debug registers that there are",
                 watch.what.text, kMostWords);
@@ -245,8 +255,7 @@ bool Watches::take(int number, Watch& watch, const TraceStop& stop, ThreadId thr
   Look now = look(watch);
   bool changes = now.value != watch.value;
   const std::string& kind = point(number)->watch;
-  auto words = fit(now.words);
-  bool moved = kind == "watch" && words && *words != watch.words;
+  bool moved = kind == "watch" && words_to_watch(now.words) != watch.words;
   if (inside) {
     if (kind == "rwatch") watch.value = now.value;
     if ((!changes && !moved) || kind == "rwatch") return false;
@@ -283,8 +292,7 @@ bool Watches::stepped(ThreadId thread) {
     }
     if (listed->watch == "rwatch" || !is_there(watch)) continue;
     Look now = look(watch);
-    auto words = fit(now.words);
-    if (listed->watch == "watch" && words && *words != watch.words) engine_.open_again();
+    if (listed->watch == "watch" && words_to_watch(now.words) != watch.words) engine_.open_again();
     if (now.value == watch.value) continue;
     std::optional<ValueBytes> before = std::exchange(watch.value, now.value);
     if (!registers || !holds(watch, *registers) || is_passed_over(number)) continue;
