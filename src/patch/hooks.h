@@ -60,6 +60,7 @@
   X(_dl_find_object, kLibc, kWrapped)                 \
   X(fork, kLibc, kWrapped)                            \
   X(__register_atfork, kLibc, kWrapped)               \
+  X(pthread_getattr_default_np, kLibc, kCalled)       \
   X(pthread_setcanceltype, kLibc, kCalled)            \
   X(pthread_testcancel, kLibc, kCalled)               \
   X(tgkill, kLibc, kCalled)                           \

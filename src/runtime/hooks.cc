@@ -14,6 +14,7 @@ extern "C" {
 // Those that are never patched.
 void hook___errno_location() { __builtin_trap(); }
 void hook___libc_fatal() { __builtin_trap(); }
+void hook_pthread_getattr_default_np() { __builtin_trap(); }
 void hook_pthread_setcanceltype() { __builtin_trap(); }
 void hook_pthread_testcancel() { __builtin_trap(); }
 void hook_tgkill() { __builtin_trap(); }

@@ -12,7 +12,7 @@ namespace pastcone::runtime {
 namespace {
 
 constexpr u64 kStacksBase = 0x300000000000, kStackRoom = u64{1} << 25, kStacksPerThread = 2048, kCreators = 512;
-constexpr u64 kUnlimitedSize = 2 << 20, kGuard = 4096;
+constexpr u64 kGuard = 4096;
 
 /// pthread_attr_t as glibc has it.
 struct Attributes {
@@ -27,11 +27,12 @@ static_assert(sizeof(Attributes) == 56);
 /// So thrd_create says that its function gives an int.
 Attributes* const kOfC11 = (Attributes*)-1;
 
-/// What glibc would give.
+/// What glibc would give. It asked for the limit when it began, and the program may have said something else since; the limit of now
+/// is nobody's business, and another one in replay.
 u64 default_size() {
-  u64 limit[2] = {0, 0};
-  sys(__NR_prlimit64, 0, 3, nullptr, limit);  // RLIMIT_STACK
-  return limit[0] == ~u64{0} || !limit[0] ? kUnlimitedSize : max<u64>(limit[0], 128 << 10);
+  Attributes a{};
+  call_original(Hook::pthread_getattr_default_np, &a);
+  return a.size;
 }
 
 /// Whether there was memory is part of the recording.
