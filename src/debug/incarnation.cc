@@ -124,17 +124,19 @@ State Incarnation::present() const {
     bool waits = in_call(thread) && waits_in_event(static_cast<WaitKind>(slot(thread).wait_kind));
     if (waits && where.steps != UINT64_MAX && where.steps % 2 == 0) ++where.steps;
     auto way = ways_.find(thread);
-    Trail trail;
+    Trail trail, first;
+    if (auto move = point_move(where)) first.push_back(*move);
     if (where.ended) continue;
     if (in_call(thread)) {
       if (waits || where.point == 0) continue;
     } else if (way != ways_.end() && way->second.since == since(thread)) {
       trail = way->second.now;
       if (trail.empty()) continue;
+      if (way->second.first) first = *way->second.first;
     } else {
       continue;
     }
-    if (auto move = point_move(where)) trail.insert(trail.begin(), *move);
+    trail.insert(trail.begin(), first.begin(), first.end());
     if (!trail.empty()) state.trails[thread] = std::move(trail);
   }
   state.cut = steps_of(world_.graph, all);

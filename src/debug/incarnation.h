@@ -89,6 +89,8 @@ class Incarnation {
     Trail before;         ///< up to where counting began
     std::map<std::pair<Move::Kind, uint64_t>, uint64_t> counts;
     Trail now;  ///< where it stands, if it does
+    /// What comes before that. None: it has passed no point on the way, and this is at the last one.
+    std::optional<Trail> first = {};
   };
   const Way& way(ThreadId thread) { return ways_[thread]; }
   void set_way(ThreadId thread, const Way& way) { ways_[thread] = way; }

@@ -51,6 +51,7 @@ void Incarnation::note_stop(const TraceStop& stop, ThreadId thread) {
   Way& way = ways_[thread];
   Since now = since(thread);
   bool same = way.since == now;
+  if (!same) way.first.reset();
   switch (stop.kind) {
     case TraceStop::Kind::kBreak:
     case TraceStop::Kind::kWatch: {
@@ -239,6 +240,11 @@ Result<Arrival> Incarnation::walk(ThreadId thread, const Trail& trail, bool stop
   filter = std::move(before);
   held_.clear();
   if (result && known) ways_[thread].now = walked;
+  if (result) {
+    ways_[thread].first.emplace();
+    for (const Move& move : trail)
+      if (move.kind == Move::Kind::kPoints) ways_[thread].first = Trail{move};
+  }
   return result;
 }
 

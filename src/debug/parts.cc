@@ -1,6 +1,7 @@
 #include "pastcone/debug/parts.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "pastcone/gdb/translate.h"
 
@@ -8,6 +9,18 @@ namespace pastcone::debug {
 namespace {
 
 using gdb::Token;
+
+std::vector<uint32_t> threads_of(const World& world, ProcessId process) {
+  std::vector<uint32_t> threads;
+  for (uint32_t index = 0; index < world.graph.real_threads; ++index)
+    if (world.graph.threads[index].process == process.number()) threads.push_back(index);
+  return threads;
+}
+
+/// A process whose threads run at once.
+bool is_parallel(const World& world, ProcessId process) {
+  return world.recording.manifest().parallel && threads_of(world, process).size() > 1;
+}
 
 Result<Part> part_of(const World& world, const SimplePredicate& term) {
   const Who& who = term.who;
@@ -17,16 +30,67 @@ Result<Part> part_of(const World& world, const SimplePredicate& term) {
   part.process = who.thread.process();
   if (world.processes.find(part.process) == nullptr)
     return fail("there is no process {}; 'ps' shows all", part.process);
-  if (world.recording.manifest().parallel) {
+  bool parallel = world.recording.manifest().parallel;
+  part.unit.at_once = is_parallel(world, part.process) && who.kind == Who::Kind::kProcess;
+  if (parallel && !part.unit.at_once) {
     part.thread = who.thread;
     part.unit.threads.push_back(TRY(world.graph.find(part.thread)));
     return part;
   }
   if (who.kind == Who::Kind::kThread) TRY(world.graph.find(who.thread));
-  for (uint32_t index = 0; index < world.graph.real_threads; ++index)
-    if (world.graph.threads[index].process == part.process.number()) part.unit.threads.push_back(index);
+  part.unit.threads = threads_of(world, part.process);
   if (part.unit.threads.empty()) return fail("nothing is recorded of {}", part.process);
   return part;
+}
+
+/// Where a thread stands, or is being executed, each thread has for itself: of threads that run at once one
+/// of them is meant, whichever.
+std::vector<Predicate::All> by_threads(const World& world, const Predicate::All& all) {
+  for (const SimplePredicate& placed : all) {
+    ProcessId process = placed.who.thread.process();
+    if (placed.who.kind != Who::Kind::kProcess || (!placed.at && placed.in.empty()) ||
+        !is_parallel(world, process))
+      continue;
+    std::vector<Predicate::All> alternatives;
+    for (uint32_t thread : threads_of(world, process)) {
+      Predicate::All one = all;
+      for (SimplePredicate& term : one) {
+        bool same = term.who.kind == Who::Kind::kProcess && term.who.thread.process() == process;
+        if (same) term.who = {Who::Kind::kThread, world.graph.thread_id(thread)};
+      }
+      std::ranges::move(by_threads(world, one), std::back_inserter(alternatives));
+    }
+    return alternatives;
+  }
+  return {all};
+}
+
+/// Of one process's threads either all are meant, or each by itself.
+Status check_apart(const std::vector<Part>& parts) {
+  for (const Part& whole : parts) {
+    if (!whole.unit.at_once) continue;
+    for (const Part& one : parts)
+      if (&one != &whole && one.process == whole.process)
+        return fail(
+            "{} is about all threads of {}, and {} about one of them; say which thread is meant by each",
+            to_string(whole.terms.front()), whole.process, to_string(one.terms.front()));
+  }
+  return {};
+}
+
+/// What is said of each unit. `said`: the same terms, as they were written.
+Result<std::vector<Part>> parts_of(const World& world, const Predicate::All& all,
+                                   const Predicate::All& said) {
+  std::vector<Part> parts;
+  for (size_t i = 0; i < all.size(); ++i) {
+    Part part = TRY(part_of(world, all[i]));
+    part.meant_all = all[i].who.kind != said[i].who.kind;
+    auto same = std::ranges::find(parts, part.unit, &Part::unit);
+    if (same == parts.end()) same = parts.insert(parts.end(), std::move(part));
+    same->terms.push_back(all[i]);
+  }
+  TRY_STATUS(check_apart(parts));
+  return parts;
 }
 
 }  // namespace
@@ -42,22 +106,17 @@ Result<Plan> plan(const World& world, const Predicate& predicate) {
   for (const Predicate::Any& any : predicate.links) {
     Disjunction disjunction;
     for (const Predicate::All& all : any) {
-      std::vector<Part> own;
-      for (const SimplePredicate& term : all) {
-        Part part = TRY(part_of(world, term));
-        auto same = std::ranges::find(own, part.unit, &Part::unit);
-        if (same == own.end()) same = own.insert(own.end(), std::move(part));
-        same->terms.push_back(term);
+      for (const Predicate::All& each : by_threads(world, all)) {
+        Conjunction conjunction;
+        for (Part& part : TRY(parts_of(world, each, all))) {
+          auto known = std::ranges::find_if(made.parts, [&](const Part& other) {
+            return other.unit == part.unit && other.terms == part.terms;
+          });
+          conjunction.push_back(static_cast<size_t>(known - made.parts.begin()));
+          if (known == made.parts.end()) made.parts.push_back(std::move(part));
+        }
+        disjunction.push_back(std::move(conjunction));
       }
-      Conjunction conjunction;
-      for (Part& part : own) {
-        auto known = std::ranges::find_if(made.parts, [&](const Part& other) {
-          return other.unit == part.unit && other.terms == part.terms;
-        });
-        conjunction.push_back(static_cast<size_t>(known - made.parts.begin()));
-        if (known == made.parts.end()) made.parts.push_back(std::move(part));
-      }
-      disjunction.push_back(std::move(conjunction));
     }
     made.links.push_back(std::move(disjunction));
   }

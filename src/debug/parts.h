@@ -14,7 +14,8 @@ namespace pastcone::debug {
 /// What a conjunction says of one unit: all of it has to hold at the same time.
 struct Part {
   ProcessId process;
-  ThreadId thread;  ///< the unit is this one; invalid: all threads of the process
+  ThreadId thread;         ///< the unit is this one; invalid: all threads of the process
+  bool meant_all = false;  ///< it was said of the process: what other threads write counts, too
   Unit unit;
   std::vector<SimplePredicate> terms;  ///< as written
 };

@@ -23,7 +23,7 @@ Probe::Probe(Engine& engine, const std::vector<Part>& parts, State origin, TermC
 
 Probe::~Probe() = default;
 
-Result<std::vector<std::optional<Moment>>> Probe::next(const causal::Cut&, std::span<const Ask> asks) {
+Result<std::vector<std::optional<Moment>>> Probe::next(const causal::Cut& cut, std::span<const Ask> asks) {
   was_interrupted_ = false;
   if (!scan_) {
     engine_.end();  // one replay at a time
@@ -33,9 +33,7 @@ Result<std::vector<std::optional<Moment>>> Probe::next(const causal::Cut&, std::
   auto known = [&] {
     for (size_t i = 0; i < asks.size(); ++i) {
       if (answers[i].kind != TruthLog::Kind::kNotYet) continue;
-      size_t part = asks[i].part;
-      answers[i] = scan_->log(part).answer(world_.graph, asks[i], scan_->passed(part, asks[i].from),
-                                           scan_->ended(part));
+      answers[i] = answer(cut, asks[i]);
     }
     return std::ranges::none_of(answers, [](const auto& one) { return one.kind == TruthLog::Kind::kNotYet; });
   };
@@ -54,6 +52,40 @@ Result<std::vector<std::optional<Moment>>> Probe::next(const causal::Cut&, std::
     moments.push_back(found && !gone ? std::optional(answers[i].moment) : std::nullopt);
   }
   return moments;
+}
+
+TruthLog::Answer Probe::answer(const causal::Cut& cut, const Ask& ask) {
+  const TruthLog& log = scan_->log(ask.part);
+  bool ended = scan_->ended(ask.part);
+  if (!parts_[ask.part].unit.at_once)
+    return log.answer(world_.graph, ask, scan_->passed(ask.part, ask.from), ended);
+  auto has = [&](const Moment& moment) {
+    const auto& [thread, event] = moment.step;
+    if (event != cut[thread] || moment.detail == 0) return event <= cut[thread];
+    uint64_t here = event == found_origin_.cut[thread] ? found_origin_.detail_of(thread) : 0;
+    if (ask.from.step == moment.step) here = std::max(here, ask.from.detail);
+    return moment.detail <= here;
+  };
+  TruthLog::Answer found = log.answer(world_.graph, ask, has, scan_->passed(ask.part, cut), ended);
+  bool waits = found.kind == TruthLog::Kind::kAt && !ended && !is_settled(ask.part, found.moment);
+  return waits ? TruthLog::Answer{TruthLog::Kind::kNotYet} : found;
+}
+
+/// Whether all threads of the unit have come to where they know of the moment: what they have written before
+/// is known, and whether that has an order.
+bool Probe::is_settled(size_t part, const Moment& moment) {
+  const causal::Graph& graph = world_.graph;
+  auto [known, is_new] = settled_at_.try_emplace(moment);
+  if (is_new) {
+    causal::Node next{moment.step.thread, moment.step.event + 1};
+    bool last = next.event > graph.threads[next.thread].events;
+    if (!last) known->second = causal::future_cone(graph, std::span(&next, 1), causal::Order::kEnforced);
+    known->second.resize(graph.thread_count(), UINT32_MAX);
+    for (uint32_t thread = 0; thread < graph.real_threads; ++thread)
+      known->second[thread] = std::min<uint32_t>(known->second[thread], graph.threads[thread].events);
+    known->second[next.thread] = 0;  // its own are in order
+  }
+  return scan_->passed(part, known->second);
 }
 
 /// Nothing holds in a process that has ended.

@@ -13,6 +13,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -49,6 +50,8 @@ class Probe : public Prober {
 
  private:
   bool is_over(const Part& part, const Moment& moment) const;
+  TruthLog::Answer answer(const causal::Cut& cut, const Ask& ask);
+  bool is_settled(size_t part, const Moment& moment);
 
   const World& world_;
   Engine& engine_;
@@ -58,6 +61,7 @@ class Probe : public Prober {
   TermCodes& codes_;
   std::function<bool()> interrupted_;
   std::unique_ptr<Scan> scan_;
+  std::map<Moment, causal::Cut> settled_at_;
   bool was_interrupted_ = false;
 };
 

@@ -54,6 +54,7 @@ void Scan::end() {
 void Scan::clear() {
   for (PartState& state : states_) {
     state.log = {};
+    state.written.reset();
     for (Term& term : state.terms) term = {term.text};
   }
   for (auto& [process, post] : posts_) {
@@ -227,6 +228,12 @@ bool Scan::ended(size_t part) const {
   if (over_) return true;
   const Post* post = post_of(states_[part].part->process);
   return begun_ && post->open && post->gates.empty() && now().pid(post->process) == 0;
+}
+
+bool Scan::passed(size_t part, const causal::Cut& cut) const {
+  return std::ranges::all_of(states_[part].part->unit.threads, [&](uint32_t thread) {
+    return passed(part, Moment{{thread, cut[thread]}, 0});
+  });
 }
 
 bool Scan::passed(size_t part, const Moment& moment) const {

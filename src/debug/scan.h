@@ -47,6 +47,8 @@ class Scan {
   size_t times(size_t part, size_t term) const { return states_[part].terms[term].times; }
   /// Whether all that its unit has done up to there is in its log.
   bool passed(size_t part, const Moment& moment) const;
+  /// The same of all threads of a unit.
+  bool passed(size_t part, const causal::Cut& cut) const;
   bool ended(size_t part) const;
 
  private:
@@ -80,6 +82,8 @@ class Scan {
     std::vector<Term> terms;
     TruthLog log;
     bool instant = false;  ///< it holds only while a thread stands somewhere
+    std::optional<Moment> written =
+        {};  ///< of threads that run at once: when one of them last wrote what it reads
   };
   /// A moment of a process at which something may have changed.
   struct Sight {
@@ -88,7 +92,9 @@ class Scan {
     RouteRef route;
     uint64_t place = 0;  ///< it has come to a place that may be meant
     user_regs_struct registers = {};
-    bool all = true;  ///< what holds anywhere is looked at
+    bool all = true;              ///< what holds anywhere is looked at
+    std::set<Word> written = {};  ///< because of these
+    bool anew = false;            ///< or of nothing
   };
   struct Place {
     uint64_t events = 0, points = 0;
@@ -97,6 +103,7 @@ class Scan {
   struct Leaving {
     uint64_t address;
     Place from;
+    std::set<Word> written = {};  ///< meanwhile
   };
   struct Armed {
     bool guarded = false;  ///< by its page
@@ -176,7 +183,7 @@ class Scan {
 
   // scan_hits.cc: what hits mean
   bool take(const replay::TraceStop& stop, ThreadId thread, bool inside);
-  bool take_leaving(Post& post, ThreadId thread, uint64_t address, bool same);
+  bool take_leaving(Post& post, ThreadId thread, const Leaving& leaving, bool same);
   bool take_break(const Now& now);
   void note_inside(Post& post, ThreadId thread, pid_t tid);
   void enter(const Now& now, Term& term, const user_regs_struct& registers);
@@ -186,6 +193,8 @@ class Scan {
   bool judge_all(Post& post, const Sight& sight);
   bool judge_places(Post& post, const Sight& sight);
   bool judge_rest(Post& post, const Sight& sight);
+  bool is_concerned(const PartState& state, const Sight& sight) const;
+  Status check_order(PartState& state, const Sight& sight);
   Verdict verdict(Post& post, const Sight& sight, Term& term);
   Verdict verdict_at(Post& post, const Sight& sight, const Term& term);
   Verdict verdict_in(Post& post, const Term& term);

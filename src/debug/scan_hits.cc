@@ -63,29 +63,37 @@ bool Scan::take(const TraceStop& stop, ThreadId thread, bool inside) {
     if (leaves) {
       // A function that the runtime stands in for may be no event.
       bool same = leaving->second.from == place(thread);
-      bool stops = take_leaving(*post, thread, stop.address, same);
+      Leaving left = leaving->second;
+      bool stops = take_leaving(*post, thread, left, same);
       if (same || !post->breaks.contains(stop.address)) return stops;
     }
     if (!post->breaks.contains(stop.address)) return false;
     return take_break(after_hit(*post, thread, {Move::Kind::kBreak, 0, 0, stop.address}));
   }
+  auto word = post->armed.lower_bound({stop.address, 0});
+  bool armed = word != post->armed.end() && word->first.address == stop.address;
   if (inside) {
     note_inside(*post, thread, stop.thread);
+    auto leaving = post->leaving.find(thread);
+    if (armed && leaving != post->leaving.end()) leaving->second.written.insert(word->first);
     return false;
   }
-  auto word = post->armed.lower_bound({stop.address, 0});
-  if (word == post->armed.end() || word->first.address != stop.address) return false;
+  if (!armed) return false;
   Now when = after_hit(*post, thread, {Move::Kind::kWatch, word->first.size, 0, word->first.address});
-  bool stops = judge_all(*post, {thread, when.moment, when.route});
+  Sight sight{thread, when.moment, when.route};
+  sight.written.insert(word->first);
+  bool stops = judge_all(*post, sight);
   if (!post->wanted.contains(word->first) && ++word->second.in_vain > kInVain)
     post->points_due = stops = true;
   return stops;
 }
 
 /// It is in its program again.
-bool Scan::take_leaving(Post& post, ThreadId thread, uint64_t address, bool same) {
+bool Scan::take_leaving(Post& post, ThreadId thread, const Leaving& leaving, bool same) {
+  uint64_t address = leaving.address;
   post.leaving.erase(thread);
   Sight sight{thread, moment(thread, 0), nullptr};
+  sight.written = leaving.written;
   if (same) {
     Now when = after_hit(post, thread, {Move::Kind::kBreak, 0, 0, address});
     sight.moment = when.moment;

@@ -13,6 +13,19 @@ namespace {
 
 constexpr size_t kMostAtOnce = 1024;
 
+bool overlap(const Word& a, const Word& b) {
+  return a.address < b.address + b.size && b.address < a.address + a.size;
+}
+
+template <typename Terms>
+bool reads(const Terms& terms, const std::set<Word>& written) {
+  return std::ranges::any_of(terms, [&](const auto& term) {
+    return std::ranges::any_of(term.words, [&](const Word& word) {
+      return std::ranges::any_of(written, [&](const Word& one) { return overlap(word, one); });
+    });
+  });
+}
+
 }  // namespace
 
 /// Whether the process has to stand: something is to be done there, or gdb to be asked.
@@ -62,7 +75,11 @@ bool Scan::judge_rest(Post& post, const Sight& sight) {
   if (!sight.all) return true;
   std::vector<std::pair<Term*, Verdict>> found;
   for (PartState* state : post.parts) {
-    if (state->instant) continue;
+    if (state->instant || !is_concerned(*state, sight)) continue;
+    if (Status status = check_order(*state, sight); !status) {
+      if (!error_) error_ = status.error();
+      return true;
+    }
     for (Term& term : state->terms) {
       found.emplace_back(&term, verdict(post, sight, term));
       if (found.back().second.unknown) return false;
@@ -70,7 +87,7 @@ bool Scan::judge_rest(Post& post, const Sight& sight) {
   }
   for (auto& [term, verdict] : found) commit(*term, std::move(verdict));
   for (PartState* state : post.parts) {
-    if (state->instant) continue;
+    if (state->instant || !is_concerned(*state, sight)) continue;
     bool all = std::ranges::all_of(state->terms, [](const Term& term) { return term.holds; });
     ThreadId own = state->part->thread;
     if (!own.valid() || own == sight.thread) {
@@ -88,6 +105,29 @@ bool Scan::judge_rest(Post& post, const Sight& sight) {
       post.points_due || post.guarding != was_guarding ||
       std::ranges::any_of(post.wanted, [&](const Word& word) { return !post.armed.contains(word); });
   return true;
+}
+
+/// Of threads that run at once: what somebody else writes meanwhile is his.
+bool Scan::is_concerned(const PartState& state, const Sight& sight) const {
+  if (!state.part->unit.at_once || sight.anew) return true;
+  return reads(state.terms, sight.written);
+}
+
+/// What threads that run at once write has to have an order, or there is no first state.
+Status Scan::check_order(PartState& state, const Sight& sight) {
+  const Part& part = *state.part;
+  if (part.meant_all && part.thread != sight.thread && reads(state.terms, sight.written))
+    return fail("{}: {} writes what it reads, too; say it of one thread, or say 'at FILE:LINE'",
+                to_string(*state.terms.front().text), sight.thread);
+  if (!part.unit.at_once) return {};
+  std::optional<Moment> before = std::exchange(state.written, sight.moment);
+  if (sight.anew || !before || before->step.thread == sight.moment.step.thread) return {};
+  if (cut_of(world_.graph, part.unit, sight.moment)[before->step.thread] > before->step.event) return {};
+  return fail(
+      "{}: {} and {} write what it reads, and nothing says who is first; say it of one of them, as in '{}: "
+      "…'",
+      to_string(*state.terms.front().text), world_.graph.thread_id(before->step.thread), sight.thread,
+      sight.thread);
 }
 
 void Scan::commit(Term& term, Verdict verdict) {

@@ -100,7 +100,9 @@ Status Scan::open(Post& post, const Now& when, bool begins) {
   post.loading = begins;
   post.program_entry = Images(*engine_, *seats_).image(post.process).entry;
   Sight sight{when.thread, when.moment, when.route};
-  bool came = !begins && entry == 0 && when.moment.detail != 0;  // it has come there before, and stands there still
+  sight.anew = true;
+  bool came =
+      !begins && entry == 0 && when.moment.detail != 0;  // it has come there before, and stands there still
   auto registers = now().tracer().registers(now().tid(when.thread));
   if (came && registers) {
     sight.place = registers->rip;
@@ -193,7 +195,8 @@ void Scan::choose_words(Post& post) {
       if (!term.holds && fewer) first_false = &term;
     }
     for (const Term& term : state->terms)
-      if (first_false == nullptr || &term == first_false) least.insert(term.words.begin(), term.words.end());
+      if (first_false == nullptr || &term == first_false || state->part->unit.at_once)
+        least.insert(term.words.begin(), term.words.end());
   }
   auto fitting = fit(all);
   if (!fitting) fitting = fit(least);

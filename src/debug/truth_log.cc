@@ -42,14 +42,26 @@ static Moment next_behind(const Graph& graph, const Moment& moment) {
 }
 
 TruthLog::Answer TruthLog::answer(const Graph& graph, const Ask& ask, bool passed, bool ended) const {
-  MomentKey from = key_of(graph, ask.from);
-  auto next = std::ranges::upper_bound(changes_, from, {}, &Change::key);
+  auto next = std::ranges::upper_bound(changes_, key_of(graph, ask.from), {}, &Change::key);
+  return answer_from(graph, ask, next, false, passed, ended);
+}
+
+TruthLog::Answer TruthLog::answer(const Graph& graph, const Ask& ask, const Has& has, bool passed,
+                                  bool ended) const {
+  auto next =
+      std::ranges::partition_point(changes_, [&](const Change& change) { return has(change.moment); });
+  return answer_from(graph, ask, next, true, passed, ended);
+}
+
+TruthLog::Answer TruthLog::answer_from(const Graph& graph, const Ask& ask, Next next, bool at_once,
+                                       bool passed, bool ended) const {
   bool holds = next != changes_.begin() && std::prev(next)->holds;
   if (holds == ask.holds) {
     if (!passed && !ended) return {Kind::kNotYet};
     if (!ask.beyond) return {Kind::kAt, ask.from};
     Moment behind = next_behind(graph, ask.from);
-    bool still = next == changes_.end() || next->key > key_of(graph, behind);
+    bool waits = at_once && next != changes_.end() && next->moment.step.thread != behind.step.thread;
+    bool still = next == changes_.end() || waits || next->key > key_of(graph, behind);
     bool last = ask.from.step.event >= graph.threads[ask.from.step.thread].events;
     if (still && last && ended) return {Kind::kNever};
     if (still) return {Kind::kAt, behind};

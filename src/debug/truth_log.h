@@ -2,6 +2,7 @@
 // moments of its unit.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -50,6 +51,10 @@ class TruthLog {
   /// `passed`: the unit has come to `from`, and all it has done up to there has been noted. `ended`: it will
   /// not do anything more.
   Answer answer(const causal::Graph& graph, const Ask& ask, bool passed, bool ended) const;
+  /// Of a unit whose threads run at once: `has` says which changes there have been by then. Each of them
+  /// needs those before it.
+  using Has = std::function<bool(const Moment&)>;
+  Answer answer(const causal::Graph& graph, const Ask& ask, const Has& has, bool passed, bool ended) const;
 
   /// The moves to one of its moments, or the instruction behind it.
   std::optional<Trail> trail(const Moment& moment) const;
@@ -58,6 +63,10 @@ class TruthLog {
   const std::vector<Change>& changes() const { return changes_; }
 
  private:
+  using Next = std::vector<Change>::const_iterator;  ///< the first change that is still to come
+  Answer answer_from(const causal::Graph& graph, const Ask& ask, Next next, bool at_once, bool passed,
+                     bool ended) const;
+
   std::vector<Change> changes_;
   size_t times_ = 0;
 };

@@ -84,7 +84,7 @@ Cut cut_of(const Graph& graph, const Unit& unit, const Moment& moment) {
   Node next{moment.step.thread, moment.step.event + 1};
   if (moment.detail != 0 && exists(graph, next)) {
     add_hand_overs(graph, next, needed);
-    if (unit.threads.size() > 1) {
+    if (unit.threads.size() > 1 && !unit.at_once) {
       // Nobody else of the unit does anything between this moment and its next step.
       Cut before = causal::past_cone(graph, next, Order::kEnforced);
       for (uint32_t thread : unit.threads) {
@@ -99,7 +99,7 @@ Cut cut_of(const Graph& graph, const Unit& unit, const Moment& moment) {
 std::optional<Node> step_behind(const Graph& graph, const Unit& unit, const Cut& cut, const Moment& moment) {
   std::optional<Node> first;
   for (uint32_t thread : unit.threads) {
-    if (moment.detail != 0 && thread != moment.step.thread) continue;
+    if ((moment.detail != 0 || unit.at_once) && thread != moment.step.thread) continue;
     Node next{thread, cut[thread] + 1};
     while (counted(graph, unit, next) == 0) ++next.event;
     if (exists(graph, next) && (!first || graph.rank(next) < graph.rank(*first))) first = next;

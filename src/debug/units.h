@@ -6,6 +6,10 @@
 //
 // A unit that is a group before all its processes have joined it has steps without an order; what is found
 // there is a state in which the predicate holds, but there may be one before it.
+//
+// In parallel mode the threads of a process run at once, and so does a unit that is all of them. Its steps
+// have no order, but the writes to what a part reads do, if the program orders them (by locks, say), and
+// these are all that counts: of those that a cut has, the last says whether the part holds there.
 #pragma once
 
 #include <cstdint>
@@ -19,6 +23,7 @@ namespace pastcone::debug {
 
 struct Unit {
   std::vector<uint32_t> threads;  ///< of the graph
+  bool at_once = false;           ///< they take no turns
 
   bool has(uint32_t thread) const;
   bool operator==(const Unit&) const = default;

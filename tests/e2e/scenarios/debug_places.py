@@ -115,10 +115,22 @@ def test_debug_places_of_threads(context):
         context.expect(values(text) == [first, second] and "p1.2:" in text, f"a == {first}, b == {second}: {values(text)}", said)
 
 
-def test_limit_debug_threads(context):
-    """In parallel mode a condition is about one thread, and says nothing of what others write."""
+def test_debug_places_of_any_thread(context):
+    """What is said of the process is true when any of its threads makes it so, or stands there."""
     recording = _recorded(context, THREADS, "-pthread", options=["--threads=parallel"])
-    said = debug(context, recording, "stop if p1: b == 19", "continue")
-    context.expect(b"never holds" in said.stdout, "b == 19 was not written by p1.1", said)
+    line = THREADS.splitlines().index("  getppid();") + 1
+    for condition, expected in (("b == 19", [0, 19]), ("a == 5", [5, 0]), (f"b == 0 at places.c:{line}", [0, 0])):
+        said = debug(context, recording, f"stop if p1: {condition}", "continue", "print a", "print b")
+        context.expect(values(said.stdout.decode()) == expected and b"never" not in said.stdout, f"{condition}: {expected}", said)
+
+
+def test_limit_debug_threads(context):
+    """In parallel mode what threads write without an order has no first state, unless it is asked of one of them."""
+    recording = _recorded(context, THREADS, "-pthread", options=["--threads=parallel"])
+    for _ in range(context.rounds(2, 20)):
+        said = debug(context, recording, "stop if p1: a + b == 30", "continue")
+        context.expect(b"write what it reads, and nothing says who is first; say it of one" in said.stderr, "is refused", said)
+    said = debug(context, recording, "stop if p1: a == 3 && p1.2: b == 3")
+    context.expect(b"say which thread is meant" in said.stderr, "all of them and one of them", said)
     said = debug(context, recording, "stop if p1.1: a == 19 && p1.2: b == 19", "continue", "print b")
     context.expect(values(said.stdout.decode()) == [19], "b == 19 was written by p1.2", said)
