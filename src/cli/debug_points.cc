@@ -127,8 +127,12 @@ Status DebugSession::remove_point(int number) {
 }
 
 Status DebugSession::enable_point(int number, bool enabled) {
-  TRY(breakpoints_->find(number))->enabled = enabled;
-  watches_->changed(number);
+  debug::Breakpoint* point = TRY(breakpoints_->find(number));
+  bool was_enabled = std::exchange(point->enabled, enabled);
+  if (Status changed = watches_->changed(number); !changed) {
+    point->enabled = was_enabled;
+    return changed;
+  }
   breakpoints_->changed();
   return {};
 }

@@ -6,6 +6,14 @@ namespace pastcone::debug {
 
 using replay::Halt;
 
+namespace {
+
+bool takes_register(const Move& move) {
+  return move.kind == Move::Kind::kWatch || move.kind == Move::Kind::kAccess;
+}
+
+}  // namespace
+
 Engine::Engine(const World& world, EngineOptions options) : world_(world), options_(std::move(options)) {}
 Engine::~Engine() = default;
 
@@ -139,6 +147,11 @@ Status Engine::go_to(const State& target) {
   TRY(run());
   if (!run_->can_reach(target)) TRY_STATUS(restart());
   ++motions_;
+  for (const auto& [thread, trail] : target.trails) {
+    if (run_->pid(thread.process()) == 0 || !std::ranges::any_of(trail, takes_register)) continue;
+    for (const Observer& observer : observers_)
+      if (observer.close) observer.close(thread.process());
+  }
   auto filter = std::exchange(run_->filter, [](const replay::TraceStop&, ThreadId, bool) { return false; });
   Result<Arrival> arrival = run_->go_to(target);
   run_->filter = std::move(filter);
@@ -181,8 +194,28 @@ Result<Rest> Engine::run_to(const Goal& goal) {
   return move([&](Motion& motion) { return motion.to(goal); });
 }
 
+/// Of all that stops on the way nothing may be missing when the last stretch needs a register, too.
+Status Engine::check_registers(const State& target) const {
+  for (const auto& [thread, trail] : target.trails) {
+    std::set<WatchedWord> words;
+    for (const Observer& observer : observers_)
+      if (observer.words) words.merge(observer.words(thread.process()));
+    for (const Move& move : trail) {
+      bool has = words.contains({{move.address, move.size}, move.kind == Move::Kind::kAccess});
+      if (takes_register(move) && !has && words.size() >= kMostWords)
+        return fail(
+            "{} has {} words that are watched, and a debug register has to be free for the way there: "
+            "'delete' or "
+            "'disable' a watchpoint",
+            thread.process(), words.size());
+    }
+  }
+  return {};
+}
+
 Result<Rest> Engine::run_to(const State& target) {
   TRY(run());
+  TRY_STATUS(check_registers(target));
   if (!run_->can_reach(target)) {
     State passed{here().cut, {}};  // nobody is stopped there again
     TRY_STATUS(restart());

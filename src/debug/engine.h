@@ -10,6 +10,7 @@
 
 #include "pastcone/debug/incarnation.h"
 #include "pastcone/debug/motion.h"
+#include "pastcone/debug/watch_words.h"
 
 namespace pastcone::debug {
 
@@ -20,11 +21,22 @@ struct EngineOptions {
   std::function<void(std::string_view)> on_output = {};
 };
 
+/// What a debug register has.
+struct WatchedWord {
+  Word word;
+  bool reads = false;
+  auto operator<=>(const WatchedWord&) const = default;
+};
+
 /// What wants to know where processes stop, and to stop them. All are asked; one that says so stops them.
 struct Observer {
-  std::function<bool(ProcessId)> wants = {};     ///< to be told when it begins with a program
-  std::function<Status(ProcessId)> open = {};    ///< it has; it stands, and points can be set
-  Incarnation::Filter hit = {};                  ///< whether a hit is a stop
+  std::function<bool(ProcessId)> wants = {};   ///< to be told when it begins with a program
+  std::function<Status(ProcessId)> open = {};  ///< it has; it stands, and points can be set
+  /// Lets go of the debug registers that it has in the process, which stands, until it is opened again.
+  std::function<void(ProcessId)> close = {};
+  /// Of the process, when it is next opened.
+  std::function<std::set<WatchedWord>(ProcessId)> words = {};
+  Incarnation::Filter hit = {};  ///< whether a hit is a stop
   /// Whether it takes gdb to say so; that is then asked, when the process stands.
   std::function<bool(const replay::TraceStop&, ThreadId)> undecided = {};
   std::function<Result<bool>(ThreadId, uint64_t address)> decide = {};
@@ -106,6 +118,7 @@ class Engine {
   Gates gates();
   Status open(ProcessId process);
   Status open_all();
+  Status check_registers(const State& target) const;
   Result<bool> passes(const Arrival& arrival);
   Result<bool> stops_at(ThreadId thread, uint64_t step);
 

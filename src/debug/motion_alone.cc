@@ -132,6 +132,8 @@ Result<Rest> Motion::step(ThreadId thread) {
     std::erase_if(own, [&](const auto& entry) { return entry.first.process() != process; });
     run_.live().set_horizons(own);
     Arrival arrival = run_.step(thread);
+    bool at_break = arrival.halt == Halt::kTraced && arrival.stop->kind == replay::TraceStop::Kind::kBreak;
+    if (at_break && gates_.passes && TRY(gates_.passes(arrival))) continue;
     if (arrival.halt != Halt::kStanding) {
       note(arrival);
       return rest_;

@@ -28,6 +28,12 @@ Watches::Watches(Engine& engine, Breakpoints& breakpoints) : engine_(engine), br
                                        [&](const auto& entry) { return entry.second.process == process; });
           },
       .open = [this](ProcessId process) { return open(process); },
+      .close =
+          [this](ProcessId process) {
+            for (auto& [number, watch] : all_)
+              if (watch.process == process) disarm(number, watch);
+          },
+      .words = [this](ProcessId process) { return words_of(process); },
       .hit = [this](const TraceStop& stop, ThreadId thread,
                     bool inside) { return hit(stop, thread, inside); },
       .next_stop = [this](ThreadId thread, uint64_t step) -> std::optional<uint64_t> {
@@ -62,6 +68,8 @@ Result<int> Watches::add(Breakpoint point, WatchedExpression what,
               std::move(condition),
               {},
               {},
+              {},
+              false,
               false};
   int number = point.number = breakpoints_.last_number() + 1;
   if (std::exchange(generation_, engine_.generation()) != engine_.generation())
@@ -86,12 +94,37 @@ void Watches::remove(int number) {
   all_.erase(found);
 }
 
-void Watches::changed(int number) {
+Status Watches::changed(int number) {
   auto found = all_.find(number);
-  if (found == all_.end()) return;
   const Breakpoint* listed = point(number);
-  if (listed == nullptr || !listed->enabled) disarm(number, found->second);
+  if (found == all_.end() || listed == nullptr) return {};
+  if (!listed->enabled) disarm(number, found->second);
+  if (listed->enabled) TRY_STATUS(check_room(number, found->second, found->second.last_words));
   engine_.open_again();
+  return {};
+}
+
+std::set<WatchedWord> Watches::words_of(ProcessId process, int besides) const {
+  std::set<WatchedWord> all;
+  for (const auto& [number, watch] : all_) {
+    const Breakpoint* listed = point(number);
+    if (watch.process != process || number == besides || listed == nullptr || !listed->enabled ||
+        watch.sleeps)
+      continue;
+    for (const Word& word : watch.last_words) all.insert({word, listed->watch != "watch"});
+  }
+  return all;
+}
+
+Status Watches::check_room(int number, const Watch& watch, const std::set<Word>& words) const {
+  std::set<WatchedWord> all = words_of(watch.process, number);
+  size_t free = kMostWords - std::min(kMostWords, all.size());
+  for (const Word& word : words) all.insert({word, point(number)->watch != "watch"});
+  if (all.size() <= kMostWords) return {};
+  return fail(
+      "{} cannot be watched: there are {} debug registers, and {} are free; 'delete' or 'disable' a "
+      "watchpoint",
+      watch.what.text, kMostWords, free == 0 ? "none" : std::to_string(free));
 }
 
 // --- what it is
@@ -144,14 +177,18 @@ bool Watches::is_there(const Watch& watch) const {
 Status Watches::arm(int number, Watch& watch) {
   disarm(number, watch);
   const Breakpoint* listed = point(number);
-  if (listed == nullptr || !listed->enabled || !is_there(watch)) return {};
+  if (listed == nullptr || !listed->enabled) return {};
+  watch.sleeps = !is_there(watch);
+  if (watch.sleeps) return {};
   Look now = look(watch);
   bool reads = listed->watch != "watch";
   auto words = reads ? fit(now.own) : std::optional(words_to_watch(now.words));
   if (!words)
     return fail("{} cannot be watched: that takes more than the {} debug registers that there are",
                 watch.what.text, kMostWords);
+  TRY_STATUS(check_room(number, watch, *words));
   watch.value = now.value;
+  watch.last_words = *words;
   for (const Word& word : *words) {
     if (Status status = engine_.now().add_watch(watch.process, word.address, word.size, reads); !status) {
       disarm(number, watch);

@@ -54,7 +54,7 @@ class Watches {
   void set_condition(int number, std::optional<gdb::Formula> condition);
   void remove(int number);
   /// It has been enabled or disabled.
-  void changed(int number);
+  Status changed(int number);
 
   /// What a thread was stopped by.
   struct Hit {
@@ -75,6 +75,8 @@ class Watches {
     std::optional<gdb::Formula> condition;
     std::optional<ValueBytes> value;  ///< none: it cannot be read
     std::set<Word> words;             ///< that are watched now
+    std::set<Word> last_words;        ///< or were, when it was last there
+    bool sleeps = false;              ///< its frame is not there
     bool guarded = false;             ///< there is a breakpoint at the frame's caller
   };
   /// What it is now, and what that depends on.
@@ -87,6 +89,9 @@ class Watches {
   const Breakpoint* point(int number) const;
   bool is_there(const Watch& watch) const;
   Status arm(int number, Watch& watch);
+  /// That are watched when the process is next opened, but for those of one.
+  std::set<WatchedWord> words_of(ProcessId process, int besides = 0) const;
+  Status check_room(int number, const Watch& watch, const std::set<Word>& words) const;
   void disarm(int number, Watch& watch);
   Status open(ProcessId process);
   bool hit(const replay::TraceStop& stop, ThreadId thread, bool inside);

@@ -299,11 +299,13 @@ bool Tracer::wanted(Thread& thread, TraceStop& hit) {
     return process->breaks.contains(hit.address) && (!filter || filter(hit));
   }
   if (hit.kind != TraceStop::Kind::kWatch || !filter) return true;
+  std::optional<uint64_t> first;  // one instruction may write several: all are told of
   for (uint64_t address : thread.watches_hit) {
     hit.address = address;
-    if (filter(hit)) return true;
+    if (filter(hit) && !first) first = address;
   }
-  return false;
+  if (first) hit.address = *first;
+  return first.has_value();
 }
 
 /// A thread of a process that runs has hit something.

@@ -1,6 +1,6 @@
 """Watchpoints of pastcone debug: in gdb's words, whoever makes the process run, and after going back."""
 from building import compile_c
-from debugging import debug, expect_lines
+from debugging import debug, expect_lines, values
 
 SOURCE = r"""#include <stdio.h>
 #include <stdlib.h>
@@ -135,3 +135,98 @@ def test_debug_watch_ends(context):
         file.write("break main\ncontinue\nwatch total\ncommands 2\nprint total + 100\nend\ncontinue\n")
     text = debug(context, recording, f"source {script}", label="commands").stdout.decode()
     expect_lines(context, text, "New value = 3\n", "$1 = 103\n")
+
+
+FULL = r"""#include <unistd.h>
+volatile int a, b, c, d, e;
+volatile int noted;
+typedef long pair __attribute__((vector_size(16)));
+long two[2] __attribute__((aligned(16)));
+static pair value = {7, 8};
+int main(void) {
+  noted = 1;
+  for (int i = 0; i < 6; i++) e = i;
+  noted = 2;
+  a = 1;
+  noted = 3;
+  noted = 4;
+  *(volatile pair*)two = value;
+  getppid();
+  return 0;
+}
+"""
+
+
+def _full(context):
+    recording = context.path("full")
+    context.record(recording, [compile_c(context, "full", FULL, "-g", "-O0")])
+    return recording
+
+
+def test_debug_watch_full(context):
+    """All debug registers are taken: a fifth watchpoint, one that is enabled again and the way to a state are refused, and nothing moves."""
+    context.need("gdb")
+    four = ["break main", "continue", "watch a", "watch b", "watch c", "watch d"]
+    result = debug(context, _full(context), *four, "watch e", "stop if p1: e == 3", "continue", "print noted", "disable 3", "continue", "print e",
+                   "enable 3", "continue", "print noted", "disable 3", "watch e", "enable 3", label="full")
+    found = values(result.stdout.decode())
+    context.expect(found == [0, 3, 2], f"it stays, then comes to e == 3, then to a: {found}", result)
+    lines = result.stderr.decode().splitlines()
+    context.expect(len(lines) == 3, f"three lines: {lines}", result)
+    context.expect("e cannot be watched: there are 4 debug registers, and none are free" in lines[0] and
+                   "a debug register has to be free for the way there" in lines[1] and "b cannot be watched" in lines[2], f"{lines}", result)
+    result = debug(context, context.path("full"), *four[:-1], "watch e if e == 77", "stop if p1: e == 3", "continue", "print e", label="same")
+    context.expect(values(result.stdout.decode()) == [3], "what is watched already takes no other register", result)
+
+
+def test_debug_watch_two(context):
+    """Two words that one instruction writes: both are told of."""
+    context.need("gdb")
+    result = debug(context, _full(context), "break main", "continue", "watch two[0]", "watch two[1]", "continue", "continue", label="two")
+    expect_lines(context, result.stdout.decode(), "Hardware watchpoint 2: two[0]\n\nOld value = 0\nNew value = 7\n",
+                 "Hardware watchpoint 3: two[1]\n\nOld value = 0\nNew value = 8\n", "the recording ends here")
+
+
+def test_debug_watch_next(context):
+    """Several lines at once: what is watched, or a breakpoint, comes before the last of them; so it does when each instruction is one."""
+    context.need("gdb")
+    recording = _full(context)
+    line = FULL.splitlines().index("  noted = 3;") + 1
+    for command in ("next 30", "step 30", "stepi 3000", "nexti 3000"):
+        text = debug(context, recording, "break main", "continue", "watch a", command, "print noted", label=command).stdout.decode()
+        expect_lines(context, text, "Hardware watchpoint 2: a\n\nOld value = 0\nNew value = 1\n", " = 2\n")
+        text = debug(context, recording, "break main", "continue", f"break full.c:{line}", command, "print noted", label=command).stdout.decode()
+        expect_lines(context, text, f"Breakpoint 2, main () at full.c:{line}\n", " = 2\n")
+
+
+THREAD = r"""#include <pthread.h>
+#include <unistd.h>
+volatile int noted, ended;
+__attribute__((noinline)) int twice(int n) { return 2 * n; }
+__attribute__((noinline)) void note(int n) { noted = n; }
+__attribute__((noinline)) void spot(void) {}
+static void* work(void* unused) {
+  for (int i = 1; i < 4; i++) note(i), getppid();
+  ended = 1;
+  return unused;
+}
+int main(void) {
+  pthread_t thread;
+  twice(1);
+  pthread_create(&thread, 0, work, 0);
+  spot();
+  pthread_join(thread, 0);
+  noted = 9;
+  return 0;
+}
+"""
+
+
+def test_debug_step_undecided(context):
+    """While an instruction waits for another thread, that one comes to a breakpoint whose condition gdb has to say, and is not true."""
+    context.need("gdb")
+    recording = context.path("thread")
+    context.record(recording, [compile_c(context, "thread", THREAD, "-g", "-O0", "-pthread", "-Wl,-z,now")])
+    result = debug(context, recording, "break spot", "continue", "delete 1", "print ended", "break note if twice(n) == 100", "stepi 500", "print ended",
+                   label="undecided")
+    context.expect(values(result.stdout.decode()) == [0, 1] and b"note (n=" not in result.stdout, "the thread went on to its end", result)
