@@ -162,7 +162,9 @@ Result<std::vector<std::string>> Gdb::complete(const std::string& line) {
 }
 
 void Gdb::interrupt() const {
-  if (!reaped_) kill(pid_, SIGINT);
+  if (reaped_) return;
+  kill(-pid_, SIGINT);  // with a shell command that it waits for
+  kill(-pid_, SIGCONT);  // should somebody have stopped it
 }
 
 bool Gdb::alive() {

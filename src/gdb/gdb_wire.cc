@@ -17,7 +17,7 @@ namespace {
 constexpr short kReadable = POLLIN | POLLHUP | POLLERR | POLLNVAL;
 constexpr int kLastBreath = 2000;  // ms between the end of gdb's output and its own
 constexpr int kTick = 100;         // ms between two looks whether the user has interrupted it
-constexpr std::chrono::milliseconds kGrace(300), kBetweenInterrupts(2000);
+constexpr std::chrono::milliseconds kGrace(300), kBetweenInterrupts(1000);
 constexpr int kMostInterrupts = 4;
 
 /// Text without an end of line (`shell printf x`, a program run by gdb itself) stands in front of a record in
@@ -119,6 +119,7 @@ Status Gdb::pass_on_interrupt() {
     return ended();
   }
   interrupt();
+  if (interrupts_sent_ > 1) TRY_STATUS(send("\n"));  // a script may read a line, and does not hear of it
   return {};
 }
 

@@ -118,6 +118,63 @@ def test_limit_interrupted_place(context):
         session.finish()
 
 
+def _gdb_of(session):
+    """The gdb of a debugger that has but one."""
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{name}/stat", encoding="utf-8") as file:
+                inside, behind = file.read().rsplit(")", 1)
+        except OSError:
+            continue
+        if inside.endswith("(gdb") and int(behind.split()[1]) == session.running.process.pid:
+            return int(name)
+    return None
+
+
+def test_debug_silent_gdb(context):
+    """A gdb that says nothing, for whatever reason: Ctrl-C brings the prompt back, and the gdb is still the same."""
+    context.need("gdb")
+    recording = recorded(context)
+    with Tidy(context, recording, "silent") as tidy:
+        for command in ("print counter", "shell sleep 1000", "python input()", "python while True: pass"):
+            session = Session(context, recording, f"silent at {command}", tidy.env)
+            session.wait_for_prompt()
+            session.do("run to p2:20")
+            session.do("focus p2")
+            session.do("print counter")
+            gdb = _gdb_of(session)
+            context.expect(gdb, "there is no gdb")
+            if command == "print counter":
+                os.kill(gdb, signal.SIGSTOP)
+            session.type(command.encode() + b"\n")
+            end = time.monotonic() + BOUND
+            while b"cannot open /the/mark" not in session.seen and time.monotonic() < end:
+                time.sleep(0.5)
+                session.type(b"\x03source /the/mark\n")
+                session.read()
+            context.expect(b"cannot open /the/mark" in session.seen, f"{command}: no prompt: {session.seen[-800:]!r}")
+            session.type(b"source /the/end\n")
+            session.wait_for(b"/the/end:", BOUND)
+            session.prompted = session.seen.rfind(b"/the/end:")
+            session.wait_for_prompt(BOUND)
+            context.expect(" = " in session.do("print counter"), f"{command}: gdb does not answer: {session.seen[-800:]!r}")
+            context.expect(_gdb_of(session) == gdb and b"has ended" not in session.seen, f"{command}: another gdb: {session.seen[-800:]!r}")
+            session.type(b"quit\n")
+            context.expect(session.finish() == 0, f"{command}: status")
+
+
+def test_debug_questions(context):
+    """What gdb asks of a user is answered as it does without a terminal, and it shows all it has to say at once."""
+    context.need("gdb")
+    recording = recorded(context)
+    commands = ["run to p2:20", "focus p2", "set confirm on", "set pagination on", "set height 5", "display counter", "undisplay", "info display", "info types",
+                "print counter"]
+    arguments = [argument for command in commands for argument in ("-ex", command)]
+    said = context.run([context.pastcone, "debug", recording, "--batch", *arguments], label="questions")
+    for text in (b"answered Y; input not from terminal", b"There are no auto-display expressions now.", b"struct pair", b"$1 = "):
+        context.expect(text in said.stdout, f"{text} is not said", said)
+
+
 def test_debug_interrupted_lines(context):
     """Ctrl-C at the empty prompt and in the middle of a line, with editing: the line is gone, and nothing else."""
     context.need("gdb")
@@ -198,7 +255,3 @@ def test_debug_signals(context):
             status = session.finish()
             context.expect(status == 128 + sent, f"{label}: status {status}: {session.seen[-600:]!r}")
             context.expect(time.monotonic() - begun < BOUND, f"{label}: took {time.monotonic() - begun:.0f} s")
-            if sent == signal.SIGKILL:  # a directory for a socket, that gdb was just connecting to
-                for name in os.listdir(tidy.place):
-                    context.expect(name.startswith("pastcone-"), f"{label}: left {name}")
-                    context.run(["rm", "-r", os.path.join(tidy.place, name)])
