@@ -21,15 +21,6 @@ using debug::SimplePredicate;
 
 constexpr size_t kMostTraced = 100'000;
 
-bool runs(const ProcessRecord& process, const ProcessTable& table, const std::string& name) {
-  auto is_it = [&](const ProgramRun& run) {
-    return Path(run.path).filename() == name || Path(run.name).filename() == name;
-  };
-  if (std::ranges::any_of(process.programs, is_it)) return true;
-  const ProgramRun* program = table.program(process.id);
-  return process.programs.empty() && program != nullptr && is_it(*program);
-}
-
 uint64_t size_of(const debug::State& state) {
   return std::accumulate(state.cut.begin(), state.cut.end(), uint64_t{0});
 }
@@ -84,7 +75,7 @@ std::vector<ProcessId> DebugSession::find_processes(const debug::Who& who) const
   std::vector<ProcessId> found;
   for (const auto& [id, process] : world_.processes.processes()) {
     bool meant = who.kind == debug::Who::Kind::kPid ? process.pid == who.pid
-                                                    : runs(process, world_.processes, who.name);
+                                                    : debug::runs(world_.processes, id, who.name, false);
     if (meant) found.push_back(id);
   }
   return found;

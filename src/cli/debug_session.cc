@@ -9,6 +9,7 @@
 #include "pastcone/causal/cone.h"
 #include "pastcone/cli/debug_help.h"
 #include "pastcone/cli/debug_refused.h"
+#include "pastcone/debug/door.h"
 #include "pastcone/graph/names.h"
 #include "pastcone/graph/steps.h"
 #include "pastcone/shell/help.h"
@@ -30,6 +31,7 @@ Result<std::unique_ptr<DebugSession>> DebugSession::begin(const Recording& recor
   };
   options.on_output = [&waiting = session->waiting_](std::string_view text) { waiting.make_room(text); };
   session->engine_ = std::make_unique<debug::Engine>(session->world_, options);
+  debug::sweep_doors();
   session->seats_ = TRY(debug::Seats::create(*session->engine_));
   session->askers_ = TRY(debug::Seats::create(*session->engine_));
   session->images_ = std::make_unique<debug::Images>(*session->engine_, *session->askers_);
@@ -166,7 +168,6 @@ Status DebugSession::hand_to_gdb(std::string_view line, const shell::Lines& body
     if (engine_->now().pid(focus_.process()) == 0) return fail("{} does not run now: {}", focus_.process(), answer.error);
     return fail("{}", answer.error);
   }
-  if (debug::is_for_all(line)) seats_->share(focus_.process(), {std::string(line), body});
   if (inferior != nullptr && inferior->rest() && !is_gdbs_own(*inferior))
     return report(*inferior->rest(), focus_);
   if (inferior != nullptr && inferior->changed() && !warned_) {

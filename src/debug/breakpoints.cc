@@ -14,8 +14,6 @@ using replay::TraceStop;
 
 bool is_place(const Breakpoint& breakpoint) { return !breakpoint.message && breakpoint.watch.empty(); }
 
-std::string base_name(const std::string& path) { return Path(path).filename().native(); }
-
 }  // namespace
 
 Breakpoints::Breakpoints(Engine& engine, Images& images) : engine_(engine), images_(images) {
@@ -38,18 +36,7 @@ Breakpoints::Breakpoints(Engine& engine, Images& images) : engine_(engine), imag
 /// One that runs the program at some time.
 bool Breakpoints::meant_for(const Breakpoint& breakpoint, ProcessId process) const {
   if (breakpoint.process) return *breakpoint.process == process;
-  if (breakpoint.program.empty()) return true;
-  const ProcessTable& table = engine_.world().processes;
-  const ProcessRecord* record = table.find(process);
-  if (record == nullptr) return false;
-  auto is_it = [&](const ProgramRun& run) {
-    return base_name(run.path) == breakpoint.program || base_name(run.name) == breakpoint.program;
-  };
-  if (std::ranges::any_of(record->programs, is_it)) return true;
-  // What it has from its parent, up to where it was forked.
-  if (!record->parent.valid()) return false;
-  const ProcessRecord* parent = table.find(record->parent.process());
-  return parent != nullptr && meant_for(breakpoint, parent->id);
+  return breakpoint.program.empty() || runs(engine_.world().processes, process, breakpoint.program, true);
 }
 
 Result<int> Breakpoints::add(Breakpoint breakpoint) {

@@ -1,55 +1,19 @@
 #include "pastcone/debug/seats.h"
 
-#include <sys/socket.h>
-#include <sys/un.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
-#include <cstring>
-#include <filesystem>
+#include <optional>
 
+#include "pastcone/debug/door.h"
 #include "pastcone/debug/hidden_runtime.h"
-#include "pastcone/debug/source_frame.h"
 #include "pastcone/gdb/compile.h"
 
 namespace pastcone::debug {
 namespace {
 
-Result<UniqueFd> listen_at(const Path& path) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  if (path.native().size() >= sizeof address.sun_path)
-    return fail("the name of {} is too long; set TMPDIR to another directory", path.native());
-  std::strcpy(address.sun_path, path.c_str());
-  unlink(path.c_str());
-  UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  if (socket.get() < 0 || bind(socket.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) != 0 ||
-      listen(socket.get(), 1) != 0) {
-    return fail("cannot make a socket for gdb at {}: {}", path.native(), errno_message(errno));
-  }
-  return socket;
-}
-
 constexpr std::chrono::milliseconds kMomentOfDeath(100);
-
-/// What gdb is told once and does from then on. Where it says something about the process it is not: that is not
-/// done twice.
-bool is_setting(std::string_view command) {
-  constexpr std::string_view kFirst[] = {"display", "undisplay", "directory", "skip", "macro"};
-  constexpr std::string_view kSecond[] = {"set print", "set p", "set listsize", "set language", "set disassembly-flavor",
-                                          "set radix", "set output-radix", "set input-radix", "set max-value-size",
-                                          "delete display", "disable display", "enable display"};
-  auto begins = [&](std::string_view words) {
-    if (!command.starts_with(words)) return false;
-    std::string_view rest = command.substr(words.size());
-    return rest.empty() || rest[0] == ' ' || rest[0] == '/';
-  };
-  return std::ranges::any_of(kFirst, begins) || std::ranges::any_of(kSecond, begins);
-}
 
 /// Errors of gdb that are about how the process is now, not about the expression.
 bool is_about_now(const std::string& error) {
@@ -68,8 +32,7 @@ struct Seats::Seat {
   Inferior inferior;
   std::unique_ptr<gdb::RemoteServer> server;
   std::unique_ptr<gdb::Gdb> gdb;  // before the server goes: it may still be asked
-  UniqueFd listener;
-  Path directory;  ///< of its socket
+  std::optional<Door> door;  ///< while it connects
   Path program;
   bool connected = false, is_new = true;
   uint32_t thread = 0;  ///< that it looks at
@@ -110,24 +73,19 @@ Result<Seats::Seat*> Seats::sit(ProcessId process) {
   seat->gdb = TRY(gdb::Gdb::start());
   TRY_STATUS(hide_runtime(*seat->gdb));
   seat->gdb->set_interrupted([this] { return engine_.interrupted(); });
-  for (const Setting& setting : shared_) (void)seat->gdb->console(setting.command, setting.body);
+  settings_.tell_common(*seat->gdb);
   // What an answer depends on shows in what is read.
   TRY(seat->gdb->console("set stack-cache off"));
   return (seats_[process] = std::move(seat)).get();
 }
 
-/// The socket has a name only while gdb connects: who is killed leaves nothing behind.
 Status Seats::open_door(Seat& seat) {
-  std::error_code error;
-  std::string name = (std::filesystem::temp_directory_path(error) / "pastcone-debug-XXXXXX").native();
-  if (error || mkdtemp(name.data()) == nullptr)
-    return fail("cannot make a directory for gdb's sockets: {}; set TMPDIR", errno_message(errno));
-  seat.directory = name;
-  seat.listener = TRY(listen_at(seat.directory / "gdb"));
+  if (seat.door) return {};  // nobody has come in yet
+  seat.door = TRY(Door::open());
   Seat* raw = &seat;
-  raw->gdb->serve({raw->listener.get(), [raw] {
-                     UniqueFd socket(accept4(raw->listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
-                     raw->listener = UniqueFd();
+  raw->gdb->serve({raw->door->fd(), [raw] {
+                     UniqueFd socket = raw->door->let_in();
+                     raw->door.reset();
                      if (socket.get() < 0) return false;
                      raw->server = std::make_unique<gdb::RemoteServer>(std::move(socket), raw->inferior);
                      raw->gdb->serve({raw->server->fd(), [raw] {
@@ -139,12 +97,6 @@ Status Seats::open_door(Seat& seat) {
                      return false;
                    }});
   return {};
-}
-
-void Seats::close_door(Seat& seat) {
-  std::error_code error;
-  if (!seat.directory.empty()) std::filesystem::remove_all(seat.directory, error);
-  seat.directory.clear();
 }
 
 /// gdb asks for everything again.
@@ -167,9 +119,8 @@ Status Seats::connect(Seat& seat) {
   }
   Status opened = open_door(seat);
   Result<gdb::Answer> connected =
-      opened ? seat.gdb->console(fmt::format("target remote {}", (seat.directory / "gdb").native()))
+      opened ? seat.gdb->console(fmt::format("target remote {}", seat.door->path().native()))
              : tl::unexpected<Error>(opened.error());
-  close_door(seat);
   seat.connected = seat.connected && connected && connected->good;
   gdb::Answer answer = TRY(std::move(connected));
   if (!answer.good) return fail("gdb cannot look at {}: {}", seat.process, answer.error);
@@ -236,47 +187,15 @@ Result<Seats::Seat*> Seats::look_once(ThreadId thread) {
   seat->thread = thread.number();
   seat->seen = engine_.motions();
   seat->asked = false;
-  if (std::exchange(seat->is_new, false)) set_again(*seat);
+  if (std::exchange(seat->is_new, false)) settings_.tell_own(*seat->gdb, seat->process);
   return seat;
 }
 
-void Seats::note_setting(ProcessId process, const std::string& command) {
-  constexpr size_t kMost = 1000;
-  std::vector<std::string>& known = settings_[process];
-  if (is_setting(command) && known.size() < kMost) known.push_back(command);
-}
-
-void Seats::set_again(Seat& seat) {
-  auto known = settings_.find(seat.process);
-  if (known == settings_.end() || known->second.empty()) return;
-  (void)select_source_frame(*seat.gdb);  // displays may be about its variables
-  for (const std::string& command : known->second) (void)seat.gdb->console(command);
-}
-
-void Seats::share(ProcessId told, Setting setting) {
-  constexpr size_t kMost = 1000;
-  for (auto& [process, seat] : seats_)
-    if (process != told && seat->gdb->alive()) (void)seat->gdb->console(setting.command, setting.body);
-  std::erase_if(shared_, [&](const Setting& one) { return one.command == setting.command && one.body == setting.body; });
-  if (shared_.size() < kMost) shared_.push_back(std::move(setting));
-}
-
-bool is_for_all(std::string_view command) {
-  std::string_view word = command.substr(0, command.find_first_of(" \t"));
-  if (word == "python" || word == "py") {
-    // Definitions, that is; not what is done with the process.
-    std::string_view code = command.substr(word.size());
-    code.remove_prefix(std::min(code.find_first_not_of(" \t"), code.size()));
-    return code.empty() || code.starts_with("import ") || code.starts_with("from ");
-  }
-  if (word != "set") {
-    constexpr std::string_view kOthers[] = {"skip", "directory", "alias", "macro", "unset"};
-    return std::ranges::find(kOthers, word) != std::end(kOthers);
-  }
-  std::string_view rest = command.substr(word.size());
-  rest.remove_prefix(std::min(rest.find_first_not_of(" \t"), rest.size()));
-  // `set x = 1`, `set var x = 1`, `set $n = 1` are about the process.
-  return !rest.starts_with("var") && rest.find('=') == std::string_view::npos;
+void Seats::note_setting(ProcessId process, const std::string& command, const std::vector<std::string>& body) {
+  std::optional<Setting> common = settings_.note(process, command, body);
+  if (!common) return;
+  for (auto& [other, seat] : seats_)
+    if (other != process && seat->gdb->alive()) (void)seat->gdb->console(common->command, common->body);
 }
 
 Result<gdb::Answer> Seats::console(ThreadId thread, const std::string& command,
@@ -291,7 +210,7 @@ Result<gdb::Answer> Seats::console(ThreadId thread, const std::string& command,
     Result<gdb::Answer> answer = gdb->console(command, body);
     if (answer) {
       if (seat.inferior.rest()) seat.seen = engine_.motions();  // it has moved it itself
-      if (answer->good) note_setting(thread.process(), command);
+      if (answer->good) note_setting(thread.process(), command, body);
       return answer;
     }
     std::optional<Result<Rest>> rest = seat.inferior.rest();

@@ -11,6 +11,7 @@
 
 #include "pastcone/base/files.h"
 #include "pastcone/debug/inferior.h"
+#include "pastcone/debug/settings.h"
 #include "pastcone/gdb/gdb.h"
 #include "pastcone/gdb/remote.h"
 
@@ -31,13 +32,6 @@ class Seats {
   /// write is put back.
   Result<gdb::Answer> console_aside(ThreadId thread, const std::string& command);
   Result<gdb::Answer> console(ThreadId thread, const std::string& command, const std::vector<std::string>& body = {});
-
-  /// What one gdb has been told, and the others, later ones too, are to be told as well.
-  struct Setting {
-    std::string command;
-    std::vector<std::string> body;
-  };
-  void share(ProcessId told, Setting setting);
 
   struct Reply {
     bool known = false;  ///< it has a value here
@@ -64,24 +58,18 @@ class Seats {
   explicit Seats(Engine& engine);
   Result<Seat*> sit(ProcessId process);
   Result<Seat*> look_once(ThreadId thread);
-  void note_setting(ProcessId process, const std::string& command);
-  void set_again(Seat& seat);
+  void note_setting(ProcessId process, const std::string& command, const std::vector<std::string>& body);
   Result<gdb::Gdb*> look_at_file(ProcessId process);
   Status connect(Seat& seat);
   Status open_door(Seat& seat);
-  static void close_door(Seat& seat);
   Status refresh(Seat& seat);
   Status select(Seat& seat, uint32_t thread);
   Result<Reply> ask_once(Seat& seat, ThreadId thread, const std::string& expression, const user_regs_struct* as);
 
   Engine& engine_;
   std::map<ProcessId, std::unique_ptr<Seat>> seats_;
-  std::map<ProcessId, std::vector<std::string>> settings_;  ///< what was told to each gdb that it has to remember
+  Settings settings_;
   std::string remark_;
-  std::vector<Setting> shared_;  ///< with all
 };
-
-/// Whether a command is about gdb, not about the process: `set print pretty on`, python.
-bool is_for_all(std::string_view command);
 
 }  // namespace pastcone::debug

@@ -1,0 +1,24 @@
+#include "pastcone/debug/world.h"
+
+#include <algorithm>
+
+#include "pastcone/base/files.h"
+
+namespace pastcone::debug {
+
+bool runs(const ProcessTable& table, ProcessId process, const std::string& name, bool briefly) {
+  const ProcessRecord* record = table.find(process);
+  if (record == nullptr) return false;
+  auto is_it = [&](const ProgramRun& run) {
+    return Path(run.path).filename() == name || Path(run.name).filename() == name;
+  };
+  if (std::ranges::any_of(record->programs, is_it)) return true;
+  if (record->programs.empty()) {
+    const ProgramRun* had = table.program(process);
+    return had != nullptr && is_it(*had);
+  }
+  bool older = record->parent.valid() && record->parent.process() < process;
+  return briefly && older && runs(table, record->parent.process(), name, briefly);
+}
+
+}  // namespace pastcone::debug
