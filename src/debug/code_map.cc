@@ -113,6 +113,7 @@ std::optional<user_regs_struct> CodeMap::unwound(const user_regs_struct& now, co
 }
 
 uint64_t CodeMap::return_address(const user_regs_struct& now, const Read& read) {
+  if (now.rip == patch::kSyscallEntry || now.rip == patch::kInstructionEntry) return now.rcx;  // nothing is saved yet
   std::optional<Frame> frame = read_frame(now, read);
   return frame ? frame->rip : 0;
 }

@@ -227,6 +227,6 @@ def test_debug_step_undecided(context):
     context.need("gdb")
     recording = context.path("thread")
     context.record(recording, [compile_c(context, "thread", THREAD, "-g", "-O0", "-pthread", "-Wl,-z,now")])
-    result = debug(context, recording, "break spot", "continue", "delete 1", "print ended", "break note if twice(n) == 100", "stepi 500", "print ended",
+    result = debug(context, recording, "break spot", "continue", "delete 1", "print ended", "break note if twice(n) == 100", "stepi 500", "echo \\n", "print ended",
                    label="undecided")
     context.expect(values(result.stdout.decode()) == [0, 1] and b"note (n=" not in result.stdout, "the thread went on to its end", result)
