@@ -10,7 +10,7 @@ WORDS = " && ".join(f"words[{i}] >= 0" for i in range(9)) + " && words[9] == -7"
 
 def parts(context):
     context.need("gdb")
-    return [lambda: prompt(context), lambda: predicates(context)]
+    return [lambda: prompt(context), lambda: predicates(context), lambda: kinds(context)]
 
 
 def session(context, recording, *commands):
@@ -69,4 +69,24 @@ def predicates(context):
             expect(lines, ends.get(predicate, CHANGES - 1))
             times[name].append(wall)
     bounds = {"two of one process": 10}  # twice as many changes
+    return [Row(name, walls, "s", bounds.get(name, 5)) for name, walls in times.items()]
+
+
+def kinds(context):
+    """What is more than integers. Strings and calls change a tenth as often."""
+    recording = recorded(context, "kinds", str(CHANGES))
+    session(context, recording, "where")
+    cases = {
+        "a double that changes 100,000 times": ("p2: level < -0.5", "print level", "-7.5"),
+        "a string that changes 10,000 times": ('p3: strcmp(name, "aax") == 0', "print/c name[2]", "120 'x'"),
+        "a function of a number that changes 10,000 times": ("p4: digits_in(number) == 7", "print number", str(CHANGES * 10)),
+    }
+    times = {name: [] for name in cases}
+    for number in range(context.rounds):
+        for name, (predicate, shown, end) in cases.items():
+            context.progress(f"debugger: {name}: round {number + 1} of {context.rounds}")
+            wall, lines = session(context, recording, f"stop if {predicate}", "continue", shown)
+            expect(lines, end)
+            times[name].append(wall)
+    bounds = {"a function of a number that changes 10,000 times": 10}  # the process has to stand for each call
     return [Row(name, walls, "s", bounds.get(name, 5)) for name, walls in times.items()]

@@ -209,7 +209,7 @@ bool Breakpoints::is_undecided(const TraceStop& stop, ThreadId thread) const {
   return std::any_of(begin, end, [](const auto& point) { return !point.second.site.asked.empty(); });
 }
 
-/// Those that gdb has to be asked about, now that the process stands. Whether one is a stop.
+/// Those that the process had to stand for. Whether one is a stop.
 Result<bool> Breakpoints::decide(ThreadId thread, uint64_t address) {
   bool stops = false;
   std::vector<Armed> points;
@@ -218,7 +218,9 @@ Result<bool> Breakpoints::decide(ThreadId thread, uint64_t address) {
   for (const Armed& point : points) {
     auto found = all_.find(point.number);
     if (found == all_.end() || !found->second.enabled || point.site.asked.empty()) continue;
-    Seats::Reply reply = TRY(images_.seats().ask(thread, point.site.asked));
+    Seats& seats = images_.seats();
+    Seats::Reply reply = TRY(point.site.condition ? seats.evaluate(thread, *point.site.condition)
+                                                  : seats.ask(thread, point.site.asked));
     if (!reply.error.empty())
       return fail("the condition of breakpoint {} cannot be tested: {}", point.number, reply.error);
     bool holds = reply.holds || !reply.known;  // as in gdb: who cannot tell stops

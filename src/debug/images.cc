@@ -87,6 +87,7 @@ Result<std::vector<Site>> Images::ask(gdb::Gdb& gdb, const std::string& location
     if (!all) continue;
     for (const gdb::Formula& one : *all)
       if (!site.condition || one.scope() == site.address) site.condition = one;
+    if (site.condition->calls()) site.asked = condition;
   }
   return sites;
 }

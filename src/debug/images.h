@@ -28,7 +28,8 @@ struct Site {
   uint64_t address = 0;
   std::string function, file, line;  ///< empty: not known
   std::optional<gdb::Formula> condition;
-  std::string asked;  ///< the condition, if gdb has to be asked each time
+  std::string
+      asked;  ///< the condition, if the process has to stand for it: functions are called, or gdb is asked
 };
 
 class Images {

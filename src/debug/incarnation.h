@@ -71,9 +71,6 @@ class Incarnation {
   /// waits for others: kStanding.
   Arrival step(ThreadId thread);
 
-  /// One instruction, whatever it is, of a thread that stands; it leaves no trail.
-  bool step_once(ThreadId thread);
-
   /// The thread, whose registers lead it into a function, runs until it is stopped. It does nothing that is
   /// recorded: kStanding.
   Arrival call(ThreadId thread);

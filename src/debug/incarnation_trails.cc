@@ -287,11 +287,6 @@ Arrival Incarnation::step(ThreadId thread) {
   }
 }
 
-bool Incarnation::step_once(ThreadId thread) {
-  tracer().step(tid(thread));
-  return wait_for(pid(thread.process()));
-}
-
 Arrival Incarnation::call(ThreadId thread) {
   return run({{thread, horizon_into_next(thread)}}, others_than(thread.process()));
 }

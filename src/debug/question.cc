@@ -1,8 +1,11 @@
 #include "pastcone/debug/question.h"
 
 #include <algorithm>
+#include <csignal>
+#include <cstring>
 
 #include "pastcone/gdb/translate.h"
+#include "pastcone/replay/emulate.h"
 #include "pastcone/replay/operands.h"
 #include "pastcone/symbols/mappings.h"
 
@@ -10,10 +13,14 @@ namespace pastcone::debug {
 namespace {
 
 using replay::Operands;
-using replay::TraceStop;
 
 constexpr uint64_t kMostSteps = 3'000'000, kOften = 4096;
-constexpr uint64_t kLargestStack = 64 << 20, kRedZone = 128;
+constexpr uint64_t kLargestStack = 64 << 20, kRedZone = 128, kDirectionFlag = 0x400;
+constexpr size_t kVectorSize = 16;
+/// Nothing but what the processor says of an instruction reaches a function that is called.
+constexpr uint64_t kAllButFaults =
+    ~(uint64_t{1} << (SIGSEGV - 1) | uint64_t{1} << (SIGBUS - 1) | uint64_t{1} << (SIGFPE - 1) |
+      uint64_t{1} << (SIGILL - 1) | uint64_t{1} << (SIGTRAP - 1));
 // Below a thread's part of the runtime is its stack (src/runtime/thread.h), whose far end is not used.
 constexpr uint64_t kScratchBelow = 320 << 10, kScratchSize = 64 << 10;
 
@@ -35,12 +42,12 @@ Question::~Question() {
   if (!registers_) return;
   (void)run_.tracer().set_extended_state(tid, extended_);
   (void)run_.tracer().set_registers(tid, *registers_);
+  (void)run_.tracer().set_signal_mask(tid, signals_);
   run_.set_way(thread_, way_);
 }
 
 Result<std::string> Question::with_strings(const std::string& expression) {
   std::string out;
-  uint64_t end = scratch_ + kScratchSize;
   for (const gdb::Token& token : gdb::tokens_of(expression)) {
     out += token.space;
     auto text = token.kind == gdb::Token::Kind::kString ? gdb::string_value(token.text) : std::nullopt;
@@ -48,12 +55,65 @@ Result<std::string> Question::with_strings(const std::string& expression) {
       out += token.text;
       continue;
     }
-    if (scratch_ + text->size() >= end) return fail("a string is too long");
-    TRY_STATUS(write(scratch_, {reinterpret_cast<const uint8_t*>(text->c_str()), text->size() + 1}));
-    out += fmt::format("((char*){:#x})", scratch_);
-    scratch_ += text->size() + 1;
+    out += fmt::format("((char*){:#x})", TRY(put(*text)));
   }
   return out;
+}
+
+/// A string into the memory of the process.
+Result<uint64_t> Question::put(const std::string& text) {
+  if (scratch_used_ + text.size() >= kScratchSize) return fail("a string is too long");
+  uint64_t address = scratch_ + scratch_used_;
+  TRY_STATUS(write(address, {reinterpret_cast<const uint8_t*>(text.c_str()), text.size() + 1}));
+  scratch_used_ += text.size() + 1;
+  return address;
+}
+
+Status Question::place(const gdb::FunctionCall& call, gdb::Registers& registers) {
+  user_regs_struct& general = registers.general;
+  unsigned long long* integers[] = {&general.rdi, &general.rsi, &general.rdx,
+                                    &general.rcx, &general.r8,  &general.r9};
+  size_t integer = 0, floating = 0;
+  for (const gdb::FunctionCall::Argument& argument : call.arguments) {
+    auto* vector = reinterpret_cast<uint8_t*>(registers.floating.xmm_space) + kVectorSize * floating;
+    float single = static_cast<float>(argument.number.real);
+    double twice = static_cast<double>(argument.number.real);
+    switch (argument.text == nullptr ? argument.number.type.format : gdb::NumberType::Format::kInteger) {
+      case gdb::NumberType::Format::kInteger:
+        *integers[integer++] = argument.text == nullptr ? static_cast<uint64_t>(argument.number.integer)
+                                                        : TRY(put(*argument.text));
+        break;
+      case gdb::NumberType::Format::kFloat:
+        std::memcpy(vector, &single, sizeof single);
+        ++floating;
+        break;
+      default:
+        std::memcpy(vector, &twice, sizeof twice);
+        ++floating;
+    }
+  }
+  general.rax = floating;
+  // It returns to where no code is.
+  general.rsp = ((general.rsp - kRedZone) & ~uint64_t{15}) - sizeof(uint64_t);
+  uint64_t back = general.rsp;
+  TRY_STATUS(write(general.rsp, {reinterpret_cast<const uint8_t*>(&back), sizeof back}));
+  breaks_ = {back};
+  general.rip = call.function;
+  general.eflags &= ~uint64_t{kDirectionFlag};
+  return {};
+}
+
+Result<gdb::Number> Question::call(const gdb::FunctionCall& call, const std::function<bool()>& interrupted) {
+  if (!failure_.empty()) return fail("{}", failure_);
+  if (!start_) start_ = TRY(registers());
+  gdb::Registers all = *start_;
+  TRY_STATUS(place(call, all));
+  TRY_STATUS(set_registers(all));
+  if (!follow(interrupted)) return fail("{}", failure_);
+  user_regs_struct after = TRY(run_.real_registers(thread_));
+  if (!call.result.is_floating()) return gdb::integer_number(static_cast<int64_t>(after.rax), call.result);
+  user_fpregs_struct floating = TRY(run_.tracer().float_registers(run_.tid(thread_)));
+  return gdb::floating_number(reinterpret_cast<const uint8_t*>(floating.xmm_space), call.result);
 }
 
 Result<gdb::Registers> Question::registers() {
@@ -68,6 +128,8 @@ Status Question::save() {
   pid_t tid = run_.tid(thread_);
   user_regs_struct now = TRY(run_.real_registers(thread_));
   extended_ = TRY(run_.tracer().extended_state(tid));
+  signals_ = TRY(run_.tracer().signal_mask(tid));
+  TRY_STATUS(run_.tracer().set_signal_mask(tid, kAllButFaults));
   registers_ = now;
   // Functions that are shown as if they had not called others have those others' frames below them.
   uint64_t shown = shown_ ? shown_->rsp : 0, live = now.rsp - kRedZone;
@@ -91,7 +153,7 @@ Status Question::set_registers(const gdb::Registers& registers) {
 }
 
 void Question::note_read(uint64_t address, size_t size) {
-  bool literal = scratch_ - address < kScratchSize;
+  bool literal = address - scratch_ < kScratchSize;
   bool below_stack = bottom_ - address - 1 < kScratchSize;  // gdb looks at what it has put there
   if (!literal && !below_stack && !is_own_stack(address))
     reads_.emplace_back(address, static_cast<uint32_t>(size));
@@ -124,18 +186,12 @@ bool Question::crash(std::string reason) {
 bool Question::follow(const std::function<bool()>& interrupted) {
   auto start = run_.real_registers(thread_);
   if (!start) return fail_with(start.error().message);
+  now_ = *start;
   stack_ = start->rsp;
   called_ = true;
-  auto filter = std::move(run_.filter);
-  run_.filter = [&](const TraceStop& stop, ThreadId by, bool inside) {  // others go on meanwhile
-    return by.process() != thread_.process() && filter && filter(stop, by, inside);
-  };
   bool there = false;
   while (!there && step()) {
-    auto now = run_.real_registers(thread_);
-    there = now && breaks_.contains(now->rip);
-    if (!now) fail_with("the process has ended in a function that was called");
-    if (!now) break;
+    there = breaks_.contains(now_.rip);
     if (++steps_ % kOften == 0 && interrupted()) {
       fail_with("interrupted");
       break;
@@ -145,9 +201,58 @@ bool Question::follow(const std::function<bool()>& interrupted) {
       break;
     }
   }
-  run_.filter = std::move(filter);
+  if (there && !show_registers()) there = false;
   stack_ = 0;
   return there;
+}
+
+/// The thread gets those that it has come to without the processor.
+bool Question::show_registers() {
+  if (!std::exchange(ahead_, false)) return true;
+  return run_.tracer().set_registers(run_.tid(thread_), now_) ||
+         fail_with("the process has ended in a function that was called");
+}
+
+/// One instruction, by the processor only if need be.
+bool Question::execute(std::span<const uint8_t> code) {
+  replay::EmulationBounds bounds;
+  bounds.process = run_.pid(thread_.process());
+  bounds.alone = bounds.called = true;
+  if (replay::emulate(code, now_, bounds)) {
+    ahead_ = true;
+    return true;
+  }
+  if (!show_registers()) return false;
+  switch (run_.tracer().try_step(run_.tid(thread_))) {
+    case replay::Tracer::Tried::kDone:
+      break;
+    case replay::Tracer::Tried::kFaulted:
+      return crash("a function that is called crashes");
+    case replay::Tracer::Tried::kEnded:
+      return fail_with("the process has ended in a function that was called");
+  }
+  auto after = run_.real_registers(thread_);
+  if (!after) return fail_with("the process has ended in a function that was called");
+  now_ = *after;
+  return true;
+}
+
+/// The bytes at the next instruction, as far as there are any.
+std::span<const uint8_t> Question::next_code() {
+  constexpr size_t kPage = 4096, kLongest = 15;
+  uint64_t begin = now_.rip & ~uint64_t{kPage - 1};
+  auto [page, is_new] = code_.try_emplace(begin);
+  pid_t process = run_.pid(thread_.process());
+  if (is_new) {
+    page->second.resize(kPage + kLongest);
+    while (!page->second.empty() &&
+           !run_.tracer().read(process, begin, page->second.data(), page->second.size()))
+      page->second.resize(page->second.size() > kPage ? kPage : 0);
+  }
+  const std::vector<uint8_t>& bytes = page->second;
+  size_t at = now_.rip - begin;
+  if (at >= bytes.size()) return {};
+  return std::span(bytes).subspan(at, std::min(kLongest, bytes.size() - at));
 }
 
 bool Question::in_loader(uint64_t address) {
@@ -163,21 +268,14 @@ bool Question::in_loader(uint64_t address) {
 }
 
 bool Question::step() {
-  constexpr size_t kPage = 4096, kLongest = 15;
-  auto now = run_.real_registers(thread_);
-  if (!now) return fail_with(now.error().message);
-  if (in_runtime(now->rip))
+  if (in_runtime(now_.rip))
     return fail_with(
         "a function that is called would do something that is recorded (a system call, a lock, memory from "
         "malloc): only pure functions can be called");
   pid_t process = run_.pid(thread_.process());
-  uint8_t code[kLongest];
-  size_t size = kLongest;
-  if (!run_.tracer().read(process, now->rip, code, size)) {
-    size = std::min<size_t>(kLongest, kPage - now->rip % kPage);
-    if (!run_.tracer().read(process, now->rip, code, size)) return crash("a function that is called crashes");
-  }
-  Operands operands = replay::operands_of({code, size}, *now);
+  std::span<const uint8_t> code = next_code();
+  if (code.empty()) return crash("a function that is called crashes");
+  Operands operands = replay::operands_of(code, now_);
   if (operands.leaves)
     return fail_with(
         "a function that is called makes a system call or a trap: only pure functions can be called");
@@ -198,12 +296,14 @@ bool Question::step() {
       reads_.emplace_back(one.address, 1);
       return crash("a function that is called crashes");
     }
-    if (!in_loader(now->rip)) reads_.emplace_back(one.address, static_cast<uint32_t>(bytes.size()));
+    bool literal = one.address - scratch_ < kScratchSize;
+    if (!literal && !in_loader(now_.rip))
+      reads_.emplace_back(one.address, static_cast<uint32_t>(bytes.size()));
     if (operands.divides) by_zero = std::ranges::all_of(bytes, [](uint8_t byte) { return byte == 0; });
     outside.push_back({one.address, std::move(bytes)});
   }
   if (by_zero) return crash("a function that is called divides by zero");
-  if (!run_.step_once(thread_)) return fail_with("the process has ended in a function that was called");
+  if (!execute(code)) return false;
   for (Before& before : outside) {
     std::vector<uint8_t> after(before.bytes.size());
     run_.tracer().read(process, before.address, after.data(), after.size());

@@ -5,14 +5,17 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "pastcone/base/bytes.h"
 #include "pastcone/debug/incarnation.h"
+#include "pastcone/gdb/formula.h"
 #include "pastcone/gdb/target.h"
 
 namespace pastcone::debug {
@@ -30,6 +33,9 @@ class Question {
 
   /// The literals of an expression in the memory of the process: it needs no malloc for them.
   Result<std::string> with_strings(const std::string& expression);
+
+  /// Calls a function without gdb; several, one after the other. Error: see failure().
+  Result<gdb::Number> call(const gdb::FunctionCall& call, const std::function<bool()>& interrupted);
 
   // What gdb does.
   Result<gdb::Registers> registers();
@@ -52,25 +58,35 @@ class Question {
 
  private:
   bool step();
+  bool execute(std::span<const uint8_t> code);
+  bool show_registers();
+  std::span<const uint8_t> next_code();
   bool fail_with(std::string reason);
   bool crash(std::string reason);
   bool is_own_stack(uint64_t address) const;
   bool in_loader(uint64_t address);
   Status save();
+  Result<uint64_t> put(const std::string& text);
+  Status place(const gdb::FunctionCall& call, gdb::Registers& registers);
 
   Incarnation& run_;
   ThreadId thread_;
   Incarnation::Way way_;
   std::optional<user_regs_struct> shown_;  ///< until gdb sets others
   std::optional<user_regs_struct> registers_;
+  std::optional<gdb::Registers> start_;  ///< of all calls
   std::vector<uint8_t> extended_;
+  uint64_t signals_ = 0;                                           ///< that were blocked
   std::vector<std::pair<uint64_t, std::vector<uint8_t>>> memory_;  ///< as it was, in the order of changes
   std::vector<std::pair<uint64_t, uint32_t>> reads_;
   std::set<uint64_t> breaks_;
   uint64_t bottom_ = 0;   ///< of the stack, as it is shown: nothing of the program is below
   uint64_t stack_ = 0;    ///< below it is the called function's own
-  uint64_t scratch_ = 0;  ///< what is left of it begins there
+  uint64_t scratch_ = 0, scratch_used_ = 0;
   uint64_t steps_ = 0;
+  user_regs_struct now_{};                         ///< of a function that is called
+  bool ahead_ = false;                             ///< the thread does not have them yet
+  std::map<uint64_t, std::vector<uint8_t>> code_;  ///< pages of it
   std::string failure_;
   bool crashed_ = false, called_ = false;
   std::vector<std::pair<uint64_t, uint64_t>>

@@ -59,7 +59,7 @@ class Scan {
     uint64_t place = 0;
     user_regs_struct registers = {};
   };
-  /// What gdb has said, which is true as long as the memory is the same.
+  /// What was found out while the process stood, which is true as long as the memory is the same.
   struct Memo {
     Verdict verdict;
     std::vector<uint8_t> bytes;
@@ -199,9 +199,9 @@ class Scan {
   Verdict verdict_at(Post& post, const Sight& sight, const Term& term);
   Verdict verdict_in(Post& post, const Term& term);
   Verdict verdict_anywhere(Post& post, const Sight& sight, const Term& term);
-  AskGdb asker(Post& post, const Term& term, ThreadId thread, const user_regs_struct* as);
+  FindOut asker(Post& post, const Term& term, ThreadId thread, const user_regs_struct* as);
   Told tell(Post& post, const Term& term, ThreadId thread, const user_regs_struct* as,
-            const std::string& text);
+            const Condition& condition);
   std::optional<uint64_t> thread_pointer(Post& post, ThreadId thread);
   std::vector<uint8_t> bytes_of(const Post& post, const std::set<Word>& words) const;
   void commit(Term& term, Verdict verdict);

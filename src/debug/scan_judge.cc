@@ -231,16 +231,17 @@ std::vector<uint8_t> Scan::bytes_of(const Post& post, const std::set<Word>& word
   return bytes;
 }
 
-AskGdb Scan::asker(Post& post, const Term& term, ThreadId thread, const user_regs_struct* as) {
-  return [this, &post, &term, thread, as](const std::string& text) -> std::optional<Told> {
+FindOut Scan::asker(Post& post, const Term& term, ThreadId thread, const user_regs_struct* as) {
+  return [this, &post, &term, thread, as](const Condition& condition) -> std::optional<Told> {
     if (!may_ask_) return {};
-    return tell(post, term, thread, as, text);
+    return tell(post, term, thread, as, condition);
   };
 }
 
 Told Scan::tell(Post& post, const Term& term, ThreadId thread, const user_regs_struct* as,
-                const std::string& text) {
-  Result<Seats::Reply> reply = seats_->ask(thread, text, as);
+                const Condition& condition) {
+  Result<Seats::Reply> reply = condition.code ? seats_->evaluate(thread, *condition.code, as)
+                                              : seats_->ask(thread, condition.text, as);
   bool wrong = !reply || !reply->error.empty();
   if (wrong && !error_ && !(interrupted_ && interrupted_()))
     error_ =

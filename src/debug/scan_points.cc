@@ -233,8 +233,12 @@ Status Scan::set_words(Post& post, ThreadId thread) {
   size_t missing = static_cast<size_t>(
       std::ranges::count_if(post.wanted, [&](const Word& word) { return !post.armed.contains(word); }));
   for (auto each = post.armed.begin(); each != post.armed.end();) {
+    // Hits are counted by address: there is one word at each.
+    bool resized = std::ranges::any_of(post.wanted, [&](const Word& word) {
+      return word.address == each->first.address && word != each->first;
+    });
     bool superfluous = !post.wanted.contains(each->first) &&
-                       (post.armed.size() + missing > kMostWords || each->second.in_vain > kInVain);
+                       (resized || post.armed.size() + missing > kMostWords || each->second.in_vain > kInVain);
     bool too_slow = each->second.guarded && !post.guarding;
     if (!superfluous && !too_slow) {
       ++each;

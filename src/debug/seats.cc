@@ -8,6 +8,8 @@
 
 #include "pastcone/debug/door.h"
 #include "pastcone/debug/hidden_runtime.h"
+#include "pastcone/debug/registers.h"
+#include "pastcone/debug/source_frame.h"
 #include "pastcone/gdb/compile.h"
 
 namespace pastcone::debug {
@@ -249,7 +251,7 @@ Result<gdb::Answer> Seats::console_aside(ThreadId thread, const std::string& com
   TRY(gdb->console("maintenance flush register-cache"));
   TRY(gdb->console("maintenance flush dcache"));
   TRY(gdb->run("-stack-select-frame " + frame.results["frame"]["level"].text));
-  if (answer->good) note_setting(thread.process(), command);
+  if (answer->good) note_setting(thread.process(), command, {});
   if (failure.empty()) return answer;
   answer->good = false;
   answer->error = failure;
@@ -283,6 +285,33 @@ Result<Seats::Reply> Seats::ask_once(Seat& seat, ThreadId thread, const std::str
   } else if (!answer.good && !is_about_now(answer.error)) {
     reply.error = answer.error.substr(0, answer.error.find('\n'));
   }
+  return reply;
+}
+
+Result<Seats::Reply> Seats::evaluate(ThreadId thread, const gdb::Formula& formula,
+                                     const user_regs_struct* as) {
+  Incarnation& run = engine_.now();
+  TRY_STATUS(run.freeze(thread.process()));
+  Question question(run, thread, as);
+  gdb::Registers registers = TRY(question.registers());
+  auto call = [&](const gdb::FunctionCall& made, gdb::Evaluation& into) -> Result<gdb::Number> {
+    question.forget_reads();
+    Result<gdb::Number> number = question.call(made, [this] { return engine_.interrupted(); });
+    into.memory.insert(into.memory.end(), question.reads().begin(), question.reads().end());
+    return number;
+  };
+  auto read = [&](uint64_t address, void* to, size_t size) {
+    return run.read(thread.process(), address, to, size);
+  };
+  auto reg = [&](int number) { return register_of(registers.general, number); };
+  gdb::Evaluation evaluation;
+  Status done = formula.evaluate(read, reg, evaluation, call);
+  Reply reply;
+  reply.known = done.has_value();
+  reply.holds = reply.known && evaluation.value != 0;
+  reply.called = question.called();
+  reply.reads = std::move(evaluation.memory);
+  if (!question.crashed()) reply.error = question.failure();
   return reply;
 }
 

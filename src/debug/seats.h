@@ -43,6 +43,9 @@ class Seats {
   /// Whether an expression is true, where the thread stands or for other registers, without a trace (question.h).
   Result<Reply> ask(ThreadId thread, const std::string& expression, const user_regs_struct* as = nullptr);
 
+  /// The same without gdb, of an expression that calls functions; `as` has its registers.
+  Result<Reply> evaluate(ThreadId thread, const gdb::Formula& formula, const user_regs_struct* as = nullptr);
+
   /// The thread of the process that gdb has given this number.
   Result<uint32_t> thread_numbered(ThreadId looked_at, int64_t number);
 

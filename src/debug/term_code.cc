@@ -120,13 +120,13 @@ Result<TermCode> ask(gdb::Gdb& gdb, const SimplePredicate& term) {
 
 bool TermCode::asks() const {
   auto any = [](const Conditions& all) {
-    return std::ranges::any_of(all, [](const Condition& one) { return !one.code; });
+    return std::ranges::any_of(all, [](const Condition& one) { return one.asks(); });
   };
   return any(anywhere) || std::ranges::any_of(places, [&](const auto& place) { return any(place.second); });
 }
 
 Verdict judge(const Conditions& conditions, const gdb::ReadMemory& read, const gdb::ReadRegister& reg,
-              const AskGdb& ask) {
+              const FindOut& ask) {
   Verdict verdict;
   auto note_register = [&](int number) {
     if (number != kFramePointer && number != kStackPointer && number != kThreadPointer)
@@ -137,13 +137,13 @@ Verdict judge(const Conditions& conditions, const gdb::ReadMemory& read, const g
   for (const Condition& condition : conditions) {
     std::set<Word> words;
     bool known = false, holds = false;
-    if (condition.code) {
+    if (!condition.asks()) {
       gdb::Evaluation value;
       known = condition.code->evaluate(read, note_register, value).has_value();
       holds = known && value.value != 0;
       for (const auto& [address, size] : value.memory) add_words(address, size, words);
     } else {
-      std::optional<Told> told = ask(condition.text);
+      std::optional<Told> told = ask(condition);
       if (!told) {
         verdict.unknown = true;
         return verdict;

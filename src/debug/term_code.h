@@ -16,10 +16,13 @@
 
 namespace pastcone::debug {
 
-/// One that cannot be evaluated here (a call) is asked of gdb each time.
+/// One that we cannot evaluate (no code) is asked of gdb each time.
 struct Condition {
   std::string text;
   std::optional<gdb::Formula> code;
+
+  /// The process has to stand for it: functions are called, or gdb is asked.
+  bool asks() const { return !code || code->calls(); }
 };
 /// All of them have to hold, in the order in which they may be looked at.
 using Conditions = std::vector<Condition>;
@@ -29,7 +32,7 @@ struct TermCode {
   uint64_t entry = 0;                     ///< in: the function
   Conditions anywhere;                    ///< else
 
-  bool asks() const;  ///< gdb has to be asked
+  bool asks() const;  ///< one of its conditions does
 };
 
 /// What a term is now, and what has to be watched to know when it is not any more.
@@ -37,18 +40,18 @@ struct Verdict {
   bool holds = false;
   std::set<Word> words;
   bool by_registers = false;  ///< of others than the frame's
-  bool unknown = false;       ///< gdb has to be asked, and could not
+  bool unknown = false;       ///< the process has to stand for it, and does not
 };
 
-/// Of gdb; none: it cannot be asked now.
+/// What was found out while the process stands; none: it does not.
 struct Told {
   bool known = false, holds = false;
   std::vector<std::pair<uint64_t, uint32_t>> memory;  ///< that it depends on
 };
-using AskGdb = std::function<std::optional<Told>(const std::string& expression)>;
+using FindOut = std::function<std::optional<Told>(const Condition& condition)>;
 
 Verdict judge(const Conditions& conditions, const gdb::ReadMemory& read, const gdb::ReadRegister& reg,
-              const AskGdb& ask);
+              const FindOut& ask);
 
 /// Kept from one search to the next.
 class TermCodes {

@@ -68,7 +68,8 @@ Result<Code> for_selected(const Selected& selected, Result<std::vector<Code>> co
 
 std::string location_of(const Selected& selected) { return selected.innermost ? "" : selected.location; }
 
-Result<gdb::AgentExpression> compile_in(gdb::Gdb& gdb, const Selected& selected, const std::string& expression) {
+Result<gdb::AgentExpression> compile_in(gdb::Gdb& gdb, const Selected& selected,
+                                        const std::string& expression) {
   return for_selected(selected, gdb::compile_all(gdb, expression, location_of(selected)));
 }
 
@@ -119,7 +120,9 @@ Result<WatchedExpression> look_up(gdb::Gdb& gdb, Incarnation& run, ThreadId thre
 Result<gdb::Formula> compile_condition(gdb::Gdb& gdb, Incarnation& run, ThreadId thread,
                                        const std::string& text) {
   Selected selected = selected_in(gdb, run, thread);
-  return for_selected(selected, gdb::compile_formulas(gdb, text, location_of(selected)));
+  gdb::Formula formula = TRY(for_selected(selected, gdb::compile_formulas(gdb, text, location_of(selected))));
+  if (formula.calls()) return fail("the condition of a watchpoint cannot call functions");
+  return formula;
 }
 
 }  // namespace pastcone::debug

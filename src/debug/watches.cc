@@ -60,8 +60,7 @@ const WatchedExpression* Watches::find(int number) const {
   return found == all_.end() ? nullptr : &found->second.what;
 }
 
-Result<int> Watches::add(Breakpoint point, WatchedExpression what,
-                         std::optional<gdb::Formula> condition) {
+Result<int> Watches::add(Breakpoint point, WatchedExpression what, std::optional<gdb::Formula> condition) {
   Watch watch{*point.process,
               Inferior(engine_, *point.process).program(),
               std::move(what),

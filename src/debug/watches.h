@@ -43,7 +43,7 @@ Result<WatchedExpression> look_up(gdb::Gdb& gdb, Incarnation& run, ThreadId thre
                                   bool fixed);
 /// Of a watchpoint, in the frame that gdb has selected.
 Result<gdb::Formula> compile_condition(gdb::Gdb& gdb, Incarnation& run, ThreadId thread,
-                                               const std::string& text);
+                                       const std::string& text);
 
 class Watches {
  public:

@@ -37,6 +37,7 @@ std::optional<int64_t> number(std::string_view word, int base = 10) {
 }
 
 constexpr std::string_view kScope = "Scope: 0x";
+constexpr int64_t kLastGeneral = 17, kThreadPointer = 58, kOtherPointer = 59;  // eflags, fs_base, gs_base
 
 }  // namespace
 
@@ -107,6 +108,10 @@ Result<AgentExpression> AgentExpression::parse_one(std::string_view text) {
       return fail("gdb's agent expression is not understood: {}", name);
     if (*code == Code::kPick && static_cast<uint64_t>(*operand) > 64)
       return fail("gdb's agent expression picks too deep");
+    // A floating-point number in its register would be taken for an integer.
+    if (*code == Code::kReg && *operand > kLastGeneral && *operand != kThreadPointer &&
+        *operand != kOtherPointer)
+      return fail("gdb's agent expression has a register that cannot be evaluated: {}", *operand);
     if (*code == Code::kRef) operand = *number(name.substr(3)) / 8;
     index_at[*offset] = static_cast<int64_t>(expression.code_.size());
     expression.code_.push_back({*code, operand.value_or(0)});

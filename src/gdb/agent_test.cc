@@ -72,6 +72,8 @@ TEST(Agent, SaysWhatIsWrong) {
   EXPECT_EQ(trouble({"getv 1", "end"}),
             "gdb's agent expression has an instruction that cannot be evaluated: getv");
   EXPECT_FALSE(AgentExpression::parse("No symbol"));
+  EXPECT_TRUE(AgentExpression::parse("Scope: 0x10\n  0  reg 17\n  3  end\n"));
+  EXPECT_FALSE(AgentExpression::parse("Scope: 0x10\n  0  reg 40\n  3  end\n")) << "%xmm0 is no integer";
 }
 
 TEST(Agent, NonsenseDoesNoHarm) {

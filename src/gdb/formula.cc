@@ -15,10 +15,15 @@ bool any_code(const Node& node, size_t place, const std::function<bool(const Age
   return std::ranges::any_of(node.parts, [&](const Node& part) { return any_code(part, place, is); });
 }
 
+bool has(const Node& node, const std::function<bool(const Node&)>& is) {
+  return is(node) || std::ranges::any_of(node.parts, [&](const Node& part) { return has(part, is); });
+}
+
 class Evaluator {
  public:
-  Evaluator(const ReadMemory& read, const ReadRegister& reg, size_t place, Evaluation& into)
-      : read_(read), reg_(reg), place_(place), into_(into) {}
+  Evaluator(const ReadMemory& read, const ReadRegister& reg, const CallFunction& call, size_t place,
+            Evaluation& into)
+      : read_(read), reg_(reg), call_(call), place_(place), into_(into) {}
 
   Result<Number> value(const Node& node) {
     switch (node.kind) {
@@ -55,6 +60,8 @@ class Evaluator {
         return value(node.parts[TRY(value(node.parts[0])).is_true() ? 1 : 2]);
       case Node::Kind::kTextFunction:
         return text_function(node);
+      case Node::Kind::kCall:
+        return call(node);
     }
     return fail("a string is no number");
   }
@@ -93,8 +100,21 @@ class Evaluator {
     return integer_number(result, node.type);
   }
 
+  Result<Number> call(const Node& node) {
+    if (!call_) return fail("no function can be called here");
+    FunctionCall made;
+    made.result = node.type;
+    made.function = static_cast<uint64_t>(TRY(run(node)));
+    for (const Node& part : node.parts) {
+      bool literal = part.kind == Node::Kind::kText;
+      made.arguments.push_back({literal ? Number() : TRY(value(part)), literal ? &part.text : nullptr});
+    }
+    return call_(made, into_);
+  }
+
   const ReadMemory& read_;
   const ReadRegister& reg_;
+  const CallFunction& call_;
   size_t place_;
   Evaluation& into_;
   Evaluation piece_;
@@ -113,11 +133,12 @@ Formula::Formula(AgentExpression code) : scope_(code.scope()) {
 Formula::Formula(std::shared_ptr<const Node> root, size_t place, uint64_t scope)
     : root_(std::move(root)), place_(place), scope_(scope) {}
 
-Status Formula::evaluate(const ReadMemory& read, const ReadRegister& reg, Evaluation& into) const {
+Status Formula::evaluate(const ReadMemory& read, const ReadRegister& reg, Evaluation& into,
+                         const CallFunction& call) const {
   if (root_->kind == Node::Kind::kValue) return root_->codes[place_].evaluate(read, reg, into);
   into.memory.clear();
   into.used_registers = false;
-  Number value = TRY(Evaluator(read, reg, place_, into).value(*root_));
+  Number value = TRY(Evaluator(read, reg, call, place_, into).value(*root_));
   into.value = value.type.is_floating() ? value.is_true() : value.integer;
   return {};
 }
@@ -128,9 +149,10 @@ Result<Evaluation> Formula::evaluate(const ReadMemory& read, const ReadRegister&
   return evaluation;
 }
 
-Result<Number> Formula::number(const ReadMemory& read, const ReadRegister& reg) const {
+Result<Number> Formula::number(const ReadMemory& read, const ReadRegister& reg,
+                               const CallFunction& call) const {
   Evaluation evaluation;
-  return Evaluator(read, reg, place_, evaluation).value(*root_);
+  return Evaluator(read, reg, call, place_, evaluation).value(*root_);
 }
 
 bool Formula::uses_registers(int but) const {
@@ -138,14 +160,16 @@ bool Formula::uses_registers(int but) const {
 }
 
 bool Formula::reads_nothing() const {
-  bool reads_texts = false;
-  std::function<void(const Node&)> look = [&](const Node& node) {
-    reads_texts = reads_texts || node.kind == Node::Kind::kTextFunction || node.kind == Node::Kind::kMemory;
-    std::ranges::for_each(node.parts, look);
-  };
-  look(*root_);
-  return !reads_texts &&
+  bool reads = has(*root_, [](const Node& node) {
+    return node.kind == Node::Kind::kTextFunction || node.kind == Node::Kind::kMemory ||
+           node.kind == Node::Kind::kCall;
+  });
+  return !reads &&
          !any_code(*root_, place_, [](const AgentExpression& code) { return !code.reads_nothing(); });
+}
+
+bool Formula::calls() const {
+  return has(*root_, [](const Node& node) { return node.kind == Node::Kind::kCall; });
 }
 
 }  // namespace pastcone::gdb

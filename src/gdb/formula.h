@@ -1,9 +1,10 @@
 // An expression of the program's language that can be evaluated many times without gdb: what gdb compiles as
-// a whole (agent.h); and what it does not, floating point and comparisons of strings, put together by us from
-// pieces that it does.
+// a whole (agent.h); and what it does not, floating point, comparisons of strings and calls of functions, put
+// together by us from pieces that it does.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -14,6 +15,20 @@
 
 namespace pastcone::gdb {
 
+/// A call of a function of the program, which somebody else has to make.
+struct FunctionCall {
+  struct Argument {
+    Number number;
+    const std::string* text = nullptr;  ///< instead: a literal, whose address is wanted
+  };
+  uint64_t function = 0;
+  std::vector<Argument>
+      arguments;      ///< of the parameters' types: at most six integers and pointers, eight others
+  NumberType result;  ///< no long double
+};
+/// The memory that the result depends on is added to the evaluation.
+using CallFunction = std::function<Result<Number>(const FunctionCall& call, Evaluation& into)>;
+
 class Formula {
  public:
   struct Node;
@@ -22,14 +37,17 @@ class Formula {
   Formula(std::shared_ptr<const Node> root, size_t place, uint64_t scope);
 
   /// The value is one for a condition: of a floating-point number, whether it is true.
-  Status evaluate(const ReadMemory& read, const ReadRegister& reg, Evaluation& into) const;
+  Status evaluate(const ReadMemory& read, const ReadRegister& reg, Evaluation& into,
+                  const CallFunction& call = {}) const;
   Result<Evaluation> evaluate(const ReadMemory& read, const ReadRegister& reg) const;
   /// As gdb would print it.
-  Result<Number> number(const ReadMemory& read, const ReadRegister& reg) const;
+  Result<Number> number(const ReadMemory& read, const ReadRegister& reg, const CallFunction& call = {}) const;
 
   uint64_t scope() const { return scope_; }
   bool uses_registers(int but = -1) const;
   bool reads_nothing() const;
+  /// Functions of the program.
+  bool calls() const;
 
  private:
   std::shared_ptr<const Node> root_;

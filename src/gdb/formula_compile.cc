@@ -125,7 +125,8 @@ class Builder {
     for (size_t i : {0u, 1u}) {
       const Node& part = node.parts[i];
       bool of_zero = compares && is_zero(node.parts[1 - i]);
-      bool to_nothing = part.pointer && part.kind == Kind::kTextFunction && operation <= Arithmetic::kUnequal;
+      bool to_nothing = part.pointer && operation <= Arithmetic::kUnequal &&
+                        (part.kind == Kind::kTextFunction || part.kind == Kind::kCall);
       if ((part.pointer && !(of_zero && to_nothing)) || (part.sign_only && !of_zero))
         return lost(syntax.text);
     }
@@ -190,27 +191,115 @@ class Builder {
 
   Result<Node> call(const Syntax& syntax) {
     auto form = text_function(syntax.sign);
-    if (!form || syntax.parts.size() != form->texts + (form->number ? 1 : 0)) return lost(syntax.text);
-    std::string where = TRY(gdb_.console("info symbol " + syntax.sign)).console;
-    if (where.find("/libc.so") == std::string::npos && where.find("/ld-linux") == std::string::npos)
-      return lost(syntax.text);
+    bool of_libc = form && syntax.parts.size() == form->texts + (form->number ? 1 : 0);
+    if (of_libc) {
+      std::string where = TRY(gdb_.console("info symbol " + syntax.sign)).console;
+      of_libc = where.find("/libc.so") != std::string::npos || where.find("/ld-linux") != std::string::npos;
+    }
+    return of_libc ? text_call(syntax, *form) : function_call(syntax);
+  }
+
+  Result<Node> text_call(const Syntax& syntax, const TextFunctionForm& form) {
     Node node;
     node.kind = Kind::kTextFunction;
-    node.function = form->function;
-    node.sign_only = form->sign_only;
-    node.pointer = form->pointer;
-    node.type = form->sign_only ? kInt : kUnsignedLong;
-    if (!form->sign_only && !form->pointer)
+    node.function = form.function;
+    node.sign_only = form.sign_only;
+    node.pointer = form.pointer;
+    node.type = form.sign_only ? kInt : kUnsignedLong;
+    if (!form.sign_only && !form.pointer)
       node.type.is_unsigned = false;  // as gdb takes it (with_return_types)
-    for (size_t i = 0; i < form->texts; ++i) node.parts.push_back(TRY(text(syntax.parts[i])));
-    bool in_literal = form->pointer && node.parts[0].kind == Kind::kText;
+    for (size_t i = 0; i < form.texts; ++i) node.parts.push_back(TRY(text(syntax.parts[i])));
+    bool in_literal = form.pointer && node.parts[0].kind == Kind::kText;
     if (in_literal) return lost(syntax.text);
-    if (form->number) {
+    if (form.number) {
       Node count = TRY(number(syntax.parts.back()));
       if (count.kind != Kind::kValue) return lost(syntax.text);
       node.parts.push_back(std::move(count));
     }
     return node;
+  }
+
+  Result<Node> function_call(const Syntax& syntax) {
+    Signature signature = TRY(signature_of(syntax.sign));
+    if (signature.parameters.size() != syntax.parts.size()) return lost(syntax.text);
+    Node node;
+    node.kind = Kind::kCall;
+    node.codes = TRY(compile_all(gdb_, "(unsigned long)&*" + syntax.sign, location_));
+    TRY_STATUS(check_places(node.codes));
+    // There may be another one of that name where the expression is looked at.
+    auto address =
+        node.codes[0].evaluate([](uint64_t, void*, size_t) { return false; }, [](int) { return 0; });
+    if (!address || static_cast<uint64_t>(address->value) != signature.address) return lost(syntax.text);
+    node.pointer = is_pointer(signature.result);
+    node.type = node.pointer ? kUnsignedLong : TRY(result_type(signature.result));
+    size_t integers = 0, others = 0;
+    for (size_t i = 0; i < syntax.parts.size(); ++i) {
+      node.parts.push_back(TRY(argument(syntax.parts[i], signature.parameters[i])));
+      ++(node.parts.back().type.is_floating() ? others : integers);
+    }
+    if (integers > 6 || others > 8) return lost(syntax.text);
+    return node;
+  }
+
+  Result<Node> argument(const Syntax& syntax, const std::string& type) {
+    if (is_pointer(type)) {
+      Node pointer = TRY(text(syntax));
+      pointer.type = kUnsignedLong;
+      return pointer;
+    }
+    Node node;
+    node.kind = Kind::kCast;
+    node.type = TRY(type_named(type));
+    if (node.type.format == NumberType::Format::kLongDouble) return lost(syntax.text);
+    node.parts.push_back(TRY(number(syntax)));
+    return node;
+  }
+
+  Result<NumberType> result_type(const std::string& name) {
+    if (name == "bool" || name == "_Bool") return NumberType{NumberType::Format::kInteger, 1, true};
+    NumberType type = TRY(type_named(name));
+    if (type.format == NumberType::Format::kLongDouble) return lost(name);
+    return type;
+  }
+
+  /// To something that has one address, whatever it is seen as.
+  bool is_pointer(const std::string& type) {
+    size_t star = type.find('*');
+    if (star == std::string::npos || type.find('(') != std::string::npos) return false;
+    std::string to = type.substr(0, type.find_last_not_of(' ', star - 1) + 1);
+    return !in_cxx_ || to == "void" || to == "const void" || number_type(to);
+  }
+
+  struct Signature {
+    uint64_t address = 0;
+    std::string result;
+    std::vector<std::string> parameters;
+  };
+
+  /// Of a function that there is one of, and that gdb knows all about.
+  Result<Signature> signature_of(const std::string& name) {
+    in_cxx_ = TRY(gdb_.console("show language")).console.find("c++") != std::string::npos;
+    Answer told = TRY(gdb_.console("whatis " + name));
+    size_t end = told.console.find('\n'), open = told.console.rfind('(', end);
+    bool function = told.good && told.console.starts_with(kTypeIs) && open != std::string::npos &&
+                    told.console[end - 1] == ')';
+    if (!function) return lost(name);
+    Signature signature;
+    signature.result = told.console.substr(kTypeIs.size(), open - kTypeIs.size());
+    while (signature.result.ends_with(' ')) signature.result.pop_back();
+    if (signature.result.find('(') != std::string::npos) return lost(name);
+    std::string list = told.console.substr(open + 1, end - open - 2);
+    while (!list.empty() && list != "void") {
+      size_t comma = std::min(list.find(", "), list.size());
+      signature.parameters.push_back(list.substr(0, comma));
+      list.erase(0, comma + 2);
+    }
+    Codes places = TRY(compile_all(gdb_, "1", name));
+    Answer address = TRY(gdb_.run("-data-evaluate-expression " + c_string("(unsigned long)&" + name)));
+    auto number = address.good ? address.results["value"].number() : std::nullopt;
+    if (places.size() != 1 || !number) return lost(name);
+    signature.address = *number;
+    return signature;
   }
 
   /// Where a string is.
@@ -246,6 +335,7 @@ class Builder {
   const std::string& location_;
   std::vector<uint64_t> scopes_;
   std::map<std::string, bool> types_;
+  bool in_cxx_ = false;
 };
 
 }  // namespace

@@ -25,6 +25,7 @@ struct Formula::Node {
     kOr,
     kChoice,
     kTextFunction,
+    kCall,  ///< of the code's function
   };
   Kind kind = Kind::kConstant;
   NumberType type = {};

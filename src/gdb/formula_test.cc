@@ -294,6 +294,38 @@ TEST_F(FormulaTest, StringsAsLibcComparesThem) {
     EXPECT_TRUE(is_only_uncompiled(trouble(asked))) << asked << ": " << trouble(asked);
 }
 
+TEST_F(FormulaTest, KnowsWhatIsToBeCalled) {
+  run_to(GDB_SUBJECT_FLOATS, "44");
+  auto formula = compile_formula(*gdb_, "half(i, d) + length(\"four\") == 7.5 || length(name + 1) > i");
+  ASSERT_TRUE(formula) << formula.error().message;
+  EXPECT_TRUE(formula->calls());
+  EXPECT_FALSE(formula->reads_nothing());
+  std::vector<FunctionCall> made;
+  std::vector<std::string> texts;
+  CallFunction call = [&](const FunctionCall& one, Evaluation& into) -> Result<Number> {
+    made.push_back(one);
+    texts.push_back(one.arguments[0].text == nullptr ? "" : *one.arguments[0].text);
+    into.memory.emplace_back(7, 1);
+    return one.result.is_floating() ? *floating_constant("3.5") : integer_number(4, one.result);
+  };
+  Evaluation evaluation;
+  ASSERT_TRUE(formula->evaluate(reader(), registers(), evaluation, call));
+  EXPECT_EQ(evaluation.value, 1);
+  ASSERT_EQ(made.size(), 2u);
+  EXPECT_EQ(made[0].function, static_cast<uint64_t>(by_gdb("&half")));
+  EXPECT_EQ(made[0].result, *number_type("double"));
+  EXPECT_EQ(made[0].arguments[0].number.type, *number_type("double"));
+  EXPECT_EQ(made[0].arguments[0].number.real, 3);
+  EXPECT_EQ(made[0].arguments[1].number.type, *number_type("float"));
+  EXPECT_EQ(made[0].arguments[1].number.real, 2.5L);
+  EXPECT_EQ(texts[1], "four");
+  EXPECT_EQ(evaluation.memory.size(), 4u) << "i, d, and what the functions read";
+  EXPECT_FALSE(formula->evaluate(reader(), registers(), evaluation)) << "nobody calls them";
+  for (const char* asked :
+       {"half(1) > 1", "extend(1) > 1", "taking(one) > 1", "compare(name, name) == 0", "abs(i) > 1"})
+    EXPECT_TRUE(is_only_uncompiled(trouble(asked))) << asked << ": " << trouble(asked);
+}
+
 TEST_F(FormulaTest, TellsWhatItHasRead) {
   run_to(GDB_SUBJECT_FLOATS, "44");
   auto at = [&](const char* what) { return static_cast<uint64_t>(by_gdb(what)); };

@@ -43,8 +43,13 @@ __attribute__((noinline)) double half(double of, float more) {
   return local + single + (double)extended + row[1];  // line 44
 }
 
+int length(const char* text) { return (int)strlen(text); }
+long double extend(long double of) { return of; }
+double taking(struct point of) { return of.x; }
+
 int main(int argc, char** argv) {
   (void)argv;
+  if (extend(1) > 2 || taking(one) > 2) return length(name);
   nan_value = NAN * argc;
   infinite = INFINITY;
   below = -INFINITY;

@@ -1,77 +1,15 @@
-#include "pastcone/replay/emulate.h"
-
 #include <sys/uio.h>
 
 #include <cstring>
-#include <optional>
 
-#include "pastcone/replay/instruction_parts.h"
+#include "pastcone/replay/emulation.h"
 
 namespace pastcone::replay {
 namespace {
 
 constexpr uint64_t kBelowStack = 256, kAboveStack = 1 << 16;
 
-class Emulation {
- public:
-  Emulation(std::span<const uint8_t> code, user_regs_struct& registers, const EmulationBounds& bounds)
-      : code_(code), r_(registers), bounds_(bounds) {}
-
-  bool run();
-
- private:
-  /// A register, or memory.
-  struct Operand {
-    bool in_memory = false;
-    unsigned number = 0;
-    uint64_t address = 0;
-  };
-
-  uint8_t byte() {
-    if (at_ >= code_.size()) {
-      short_ = true;
-      return 0;
-    }
-    return code_[at_++];
-  }
-  int64_t signed_byte() { return static_cast<int8_t>(byte()); }
-  int64_t signed_word() {
-    uint32_t word = 0;
-    for (unsigned i = 0; i < 4; ++i) word |= uint32_t{byte()} << 8 * i;
-    return static_cast<int32_t>(word);
-  }
-  unsigned width() const { return wide_ ? 8 : 4; }
-
-  /// `after`: bytes of the instruction behind it, which operands relative to rip count from the end of.
-  Operand modrm(unsigned after);
-  bool may_touch(uint64_t address) const;
-  std::optional<uint64_t> load(const Operand& operand, unsigned size) const;
-  std::optional<uint64_t> load(const Operand& operand) const { return load(operand, width()); }
-  bool extend(const Operand& from, unsigned size, bool with_sign);
-  bool store(const Operand& operand, uint64_t value);
-  bool arithmetic(unsigned operation, const Operand& left, uint64_t right);
-  bool test(const Operand& left, uint64_t right);
-  bool pop_flags();
-  bool run_two_bytes();
-  bool next() {
-    if (short_) return false;
-    r_.rip += at_;
-    return true;
-  }
-  bool jump(int64_t distance, bool taken) {
-    if (short_) return false;
-    r_.rip += at_ + (taken ? static_cast<uint64_t>(distance) : 0);
-    return true;
-  }
-
-  std::span<const uint8_t> code_;
-  user_regs_struct& r_;
-  const EmulationBounds& bounds_;
-  size_t at_ = 0;
-  bool short_ = false, wide_ = false;
-  unsigned extend_reg_ = 0, extend_index_ = 0, extend_base_ = 0;  ///< 8 or 0, from the REX prefix
-  unsigned reg_ = 0;                                              ///< the other field of the ModRM byte
-};
+}  // namespace
 
 Emulation::Operand Emulation::modrm(unsigned after) {
   uint8_t form = byte();
@@ -119,14 +57,15 @@ std::optional<uint64_t> Emulation::load(const Operand& operand, unsigned size) c
   return size == 8 ? value : value & ((uint64_t{1} << 8 * size) - 1);
 }
 
-bool Emulation::store(const Operand& operand, uint64_t value) {
+bool Emulation::store(const Operand& operand, uint64_t value, unsigned size) {
   if (short_) return false;
   if (operand.in_memory) {
     if (!may_touch(operand.address)) return false;
-    iovec ours{&value, width()}, theirs{reinterpret_cast<void*>(operand.address), width()};
-    return process_vm_writev(bounds_.process, &ours, 1, &theirs, 1, 0) == static_cast<ssize_t>(width());
+    iovec ours{&value, size}, theirs{reinterpret_cast<void*>(operand.address), size};
+    return process_vm_writev(bounds_.process, &ours, 1, &theirs, 1, 0) == static_cast<ssize_t>(size);
   }
-  register_of(r_, operand.number) = wide_ ? value : value & UINT32_MAX;
+  unsigned long long& to = register_of(r_, operand.number);
+  to = size == 1 ? (to & ~uint64_t{0xff}) | (value & 0xff) : size == 4 ? value & UINT32_MAX : value;
   return true;
 }
 
@@ -143,7 +82,7 @@ bool Emulation::arithmetic(unsigned operation, const Operand& left, uint64_t rig
     result = narrow;
   }
   if (operation != 7 && !store(left, result)) return false;
-  r_.eflags = (r_.eflags & ~kArithmeticFlags) | flags;
+  set_flags(flags);
   return next();
 }
 
@@ -158,7 +97,7 @@ bool Emulation::test(const Operand& left, uint64_t right) {
     auto narrow = static_cast<uint32_t>(result);
     flags = compute<uint32_t>(4, narrow, static_cast<uint32_t>(right));
   }
-  r_.eflags = (r_.eflags & ~kArithmeticFlags) | flags;
+  set_flags(flags);
   return next();
 }
 
@@ -191,9 +130,10 @@ bool Emulation::run_two_bytes() {
   if (operation == 0xb6 || operation == 0xb7 || operation == 0xbe || operation == 0xbf) {
     Operand from = modrm(0);
     bool byte_register = !from.in_memory && operation % 2 == 0;  // may be %ah and the like
-    return !byte_register && extend(from, operation % 2 == 0 ? 1 : 2, operation >= 0xbe);
+    if (byte_register && !(bounds_.called && is_byte(from))) return false;
+    return extend(from, operation % 2 == 0 ? 1 : 2, operation >= 0xbe);
   }
-  if ((operation & 0xf0) != 0x80) return false;
+  if ((operation & 0xf0) != 0x80) return bounds_.called && run_called_two_bytes(operation);
   return jump(signed_word(), holds(operation & 15, r_.eflags));
 }
 
@@ -205,6 +145,7 @@ bool Emulation::run() {
   }
   uint8_t operation = byte();
   if ((operation & 0xf0) == 0x40) {
+    has_rex_ = true;
     wide_ = (operation & 8) != 0;
     extend_reg_ = (operation & 4) != 0 ? 8 : 0;
     extend_index_ = (operation & 2) != 0 ? 8 : 0;
@@ -288,11 +229,9 @@ bool Emulation::run() {
       return test(left, *load({false, reg_, 0}));
     }
     default:
-      return false;
+      return bounds_.called && run_called(operation);
   }
 }
-
-}  // namespace
 
 bool emulate(std::span<const uint8_t> code, user_regs_struct& registers, const EmulationBounds& bounds) {
   user_regs_struct before = registers;

@@ -15,6 +15,7 @@ struct EmulationBounds {
   pid_t process = 0;
   bool alone = false;    ///< nobody else may be using the memory
   bool watched = false;  ///< the processor has to see all that is done to memory
+  bool called = false;   ///< a function that only we have called: more instructions are done here
 };
 
 /// Does to `registers`, and to the memory of the process, what the instruction at `code` does. False: that is

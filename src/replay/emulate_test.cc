@@ -15,7 +15,7 @@ namespace {
 class EmulateTest : public testing::Test {
  protected:
   /// Whether it was emulated; if so, everything must be as the processor does it.
-  bool compare(std::vector<uint8_t> code) {
+  bool compare(std::vector<uint8_t> code, bool called = false, uint64_t meaningless_flags = 0) {
     user_regs_struct emulated = some_registers(processor_, random_), real = emulated;
     uint8_t* memory = processor_.memory();
     for (size_t i = 4096; i < kSize; i += 8) {
@@ -24,7 +24,7 @@ class EmulateTest : public testing::Test {
     }
     std::memcpy(memory + 128, code.data(), code.size());
     std::vector<uint8_t> before(memory, memory + kSize);
-    bool done = emulate(code, emulated, {processor_.id(), true, false});
+    bool done = emulate(code, emulated, {processor_.id(), true, false, called});
     std::vector<uint8_t> then(memory, memory + kSize);
     std::memcpy(memory, before.data(), kSize);
     if (!done) {
@@ -34,6 +34,7 @@ class EmulateTest : public testing::Test {
     }
     EXPECT_TRUE(processor_.step(real));
     emulated.orig_rax = real.orig_rax;
+    emulated.eflags = (emulated.eflags & ~meaningless_flags) | (real.eflags & meaningless_flags);
     EXPECT_EQ(std::memcmp(&emulated, &real, sizeof real), 0)
         << testing::PrintToString(code) << " rip " << emulated.rip - real.rip << " flags " << std::hex
         << (emulated.eflags ^ real.eflags);
@@ -78,6 +79,59 @@ TEST_F(EmulateTest, DoesWhatFunctionsBeginWith) {
   EXPECT_TRUE(compare({0x48, 0xb8, 1, 2, 3, 4, 5, 6, 7, 8}));  // movabs
   EXPECT_TRUE(compare({0xc7, 0x44, 0x24, 0x10, 1, 0, 0, 0}));  // movl $1, 16(%rsp)
   EXPECT_TRUE(compare({0x48, 0x8d, 0x05, 0, 1, 0, 0}));        // lea 256(%rip), %rax
+}
+
+/// Flags that an instruction leaves in some state.
+uint64_t meaningless_after(uint8_t operation, uint8_t second, uint8_t form) {
+  constexpr uint64_t kAll = 0x8d5, kProduct = 0xd4, kShift = 0x810;
+  bool divides = operation == 0xf7 && (form >> 3 & 7) >= 6;
+  bool multiplies = operation == 0x69 || operation == 0x6b || (operation == 0x0f && second == 0xaf);
+  bool shifts = operation == 0xc1 || operation == 0xd1 || operation == 0xd3;
+  return divides ? kAll : multiplies ? kProduct : shifts ? kShift : 0;
+}
+
+TEST_F(EmulateTest, DoesWhatFunctionsAreMadeOf) {
+  std::vector<uint8_t> operations = {0x58, 0x5d, 0x98, 0x99, 0xe8, 0x69, 0x6b, 0xc1, 0xd1, 0xd3, 0x05, 0x0d,
+                                     0x25, 0x2d, 0x35, 0x3d, 0xa9, 0xf7, 0xff, 0x80, 0x84, 0x88, 0x8a, 0xa8,
+                                     0xc6, 0x00, 0x02, 0x04, 0x20, 0x28, 0x30, 0x38, 0x3a, 0x3c, 0x0f, 0x0f};
+  int emulated = 0;
+  for (int i = 0; i < 6000 && !HasFailure(); ++i) {
+    std::vector<uint8_t> code;
+    if (random_() % 2 == 0) code.push_back(static_cast<uint8_t>(0x40 | random_() % 16));
+    uint8_t operation = operations[random_() % operations.size()];
+    code.push_back(operation);
+    const uint8_t seconds[] = {0xaf, 0xb6, 0xbe, static_cast<uint8_t>(0x40 | random_() % 16),
+                               static_cast<uint8_t>(0x90 | random_() % 16)};
+    uint8_t second = seconds[random_() % std::size(seconds)];
+    if (operation == 0x0f) code.push_back(second);
+    auto form = static_cast<uint8_t>(random_());
+    if (random_() % 2 != 0) form = static_cast<uint8_t>((form & 0x3f) | (random_() % 2 == 0 ? 0x40 : 0xc0));
+    if (operation == 0xff) form = static_cast<uint8_t>(form & ~0x30);  // no jumps to anywhere
+    code.push_back(form);
+    while (code.size() < 15)
+      code.push_back(static_cast<uint8_t>(random_() % 8 == 0 ? random_() : random_() % 64));
+    emulated += compare(code, true, meaningless_after(operation, second, form)) ? 1 : 0;
+  }
+  EXPECT_GT(emulated, 1500);
+  EXPECT_TRUE(compare({0xe8, 0, 1, 0, 0}, true));
+  EXPECT_TRUE(compare({0x48, 0x99}, true));
+  EXPECT_FALSE(compare({0x66, 0x01, 0xc0}, true));
+}
+
+TEST_F(EmulateTest, CallsAndReturns) {
+  user_regs_struct emulated = some_registers(processor_, random_), start = emulated;
+  EmulationBounds bounds{processor_.id(), true, false, true};
+  auto back = static_cast<uint64_t>(start.rip) + 5;
+  ASSERT_TRUE(emulate(std::vector<uint8_t>{0xe8, 0, 1, 0, 0}, emulated, bounds));
+  EXPECT_EQ(emulated.rip, back + 256);
+  ASSERT_TRUE(emulate(std::vector<uint8_t>{0x55}, emulated, bounds));
+  ASSERT_TRUE(emulate(std::vector<uint8_t>{0x48, 0x89, 0xe5}, emulated, bounds));
+  ASSERT_TRUE(emulate(std::vector<uint8_t>{0x48, 0x83, 0xec, 0x20}, emulated, bounds));
+  ASSERT_TRUE(emulate(std::vector<uint8_t>{0xc9}, emulated, bounds));
+  EXPECT_EQ(emulated.rbp, start.rbp);
+  ASSERT_TRUE(emulate(std::vector<uint8_t>{0xc3}, emulated, bounds));
+  EXPECT_EQ(emulated.rip, back);
+  EXPECT_EQ(emulated.rsp, start.rsp);
 }
 
 TEST_F(EmulateTest, LeavesTheRestAlone) {

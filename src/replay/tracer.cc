@@ -161,6 +161,16 @@ Status Tracer::set_extended_state(pid_t thread, const std::vector<uint8_t>& stat
   return checked(ptrace(PTRACE_SETREGSET, thread, NT_X86_XSTATE, &from));
 }
 
+Result<uint64_t> Tracer::signal_mask(pid_t thread) const {
+  uint64_t mask = 0;
+  TRY_STATUS(checked(ptrace(PTRACE_GETSIGMASK, thread, sizeof mask, &mask)));
+  return mask;
+}
+
+Status Tracer::set_signal_mask(pid_t thread, uint64_t mask) {
+  return checked(ptrace(PTRACE_SETSIGMASK, thread, sizeof mask, &mask));
+}
+
 bool Tracer::read(pid_t process, uint64_t address, void* to, size_t size) const {
   ProcessRef found = find(process);
   return found && found->memory->read(address, to, size);

@@ -69,6 +69,9 @@ class Tracer {
   /// All that the processor has beside the general ones (xsave), as the kernel gives and takes it.
   Result<std::vector<uint8_t>> extended_state(pid_t thread) const;
   Status set_extended_state(pid_t thread, const std::vector<uint8_t>& state);
+  /// Signals that are blocked: bit n - 1 for signal n.
+  Result<uint64_t> signal_mask(pid_t thread) const;
+  Status set_signal_mask(pid_t thread, uint64_t mask);
   /// Breakpoints do not show. Also of one that runs.
   bool read(pid_t process, uint64_t address, void* to, size_t size) const;
   bool write(pid_t process, uint64_t address, const void* from, size_t size);
@@ -107,6 +110,10 @@ class Tracer {
   bool holds(pid_t thread) const;
   /// One instruction, the other threads stay. A signal that comes instead leads into its handler.
   void step(pid_t thread);
+  /// One instruction that may go wrong, of a thread in a function that nobody but us has called: a fault does
+  /// not reach the process. The thread stands afterwards, and nobody is told. It must not make a system call.
+  enum class Tried : uint8_t { kDone, kFaulted, kEnded };
+  Tried try_step(pid_t thread);
   /// kAsked. Nothing if it stands.
   void ask_to_stop(pid_t process);
 

@@ -72,6 +72,43 @@ void Tracer::clean_up_step(Thread& thread) {
   process->memory->write(now.rsp + 1, &byte, 1);
 }
 
+Tracer::Tried Tracer::try_step(pid_t id) {
+  Entry entry(*this);
+  ThreadRef thread = find_standing(id);
+  ProcessRef process = thread ? thread->process.lock() : nullptr;
+  if (!process || !process->stands || process->leaving) return Tried::kEnded;
+  Here here = prepare_step(*thread);
+  if (process->memory->has(here.registers.rip)) {
+    pass_over(*thread, here.registers.rip);
+    thread->passing = false;
+    bool faulted = std::exchange(thread->signal, 0) != 0 && next_instruction(id) == here.registers.rip;
+    return thread->gone ? Tried::kEnded : faulted ? Tried::kFaulted : Tried::kDone;
+  }
+  // After a step over popf the kernel takes the trap flag for the program's own.
+  if (here.pops_flags() && pass_by(*thread, here)) return Tried::kDone;
+  for (;;) {
+    int status = 0;
+    bool goes = ptrace(PTRACE_SINGLESTEP, id, nullptr, nullptr) == 0;
+    if (!goes || wait_for(id, status, 0) <= 0) return Tried::kEnded;
+    if (!WIFSTOPPED(status)) {
+      if (!note_end(*thread, status) && on_end) on_end(id, status);
+      return Tried::kEnded;
+    }
+    siginfo_t info{};
+    bool own = status >> 16 == 0 && ptrace(PTRACE_GETSIGINFO, id, nullptr, &info) == 0;
+    if (!own) {
+      thread->interrupted = false;  // somebody had asked it to stop, which it does
+    } else if (!is_fault(WSTOPSIG(status), info)) {
+      thread->signal = WSTOPSIG(status);  // comes when it goes on
+    } else if (WSTOPSIG(status) != SIGTRAP) {
+      return Tried::kFaulted;
+    } else {
+      clean_up_step(*thread);
+      return Tried::kDone;
+    }
+  }
+}
+
 /// Without executing it.
 bool Tracer::pass_by(Thread& thread, Here& here) {
   ProcessRef process = thread.process.lock();

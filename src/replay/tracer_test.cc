@@ -1,4 +1,7 @@
 // Points and steps; signals that are the process's own.
+#include <unistd.h>
+
+#include <csignal>
 #include <cstring>
 
 #include "pastcone/replay/testing/tracer_fixture.h"
@@ -72,6 +75,41 @@ TEST_F(TracerTest, CountsItsPoints) {
   EXPECT_EQ(go_on(child).kind, Kind::kBreak);
   tracer_.remove_break(child, address_of(pass));
   tracer_.remove_break(child, address_of(pass));
+  expect_end(child);
+}
+
+TEST_F(TracerTest, TriesInstructionsWhoseFaultsNobodySees) {
+  pid_t child = start([] {
+    std::signal(SIGSEGV, [](int) { _exit(9); });
+    return pass_times(2);
+  });
+  ASSERT_TRUE(tracer_.add_break(child, address_of(pass)));
+  ASSERT_EQ(go_on(child).kind, Kind::kBreak);
+  user_regs_struct before = registers(child), tried = before;
+  uint64_t mask = *tracer_.signal_mask(child), blocked = uint64_t{1} << (SIGUSR1 - 1);
+  ASSERT_TRUE(tracer_.set_signal_mask(child, blocked));
+  EXPECT_EQ(*tracer_.signal_mask(child), blocked);
+  tried.rip = address_of(&tracer_subject_repeat);
+  tried.rcx = 1;
+  tried.rdi = tried.rsi = 8;
+  for (int times = 0; times < 3; ++times) {
+    ASSERT_TRUE(tracer_.set_registers(child, tried));
+    EXPECT_EQ(tracer_.try_step(child), Tracer::Tried::kFaulted);
+    EXPECT_EQ(registers(child).rip, tried.rip);
+  }
+  EXPECT_EQ(*tracer_.signal_mask(child), blocked) << "no handler was called";
+  for (uint64_t place :
+       {address_of(&tracer_subject_second), address_of(pass)}) {  // the second has a breakpoint
+    tried.rip = place;
+    ASSERT_TRUE(tracer_.set_registers(child, tried));
+    EXPECT_EQ(tracer_.try_step(child), Tracer::Tried::kDone);
+    EXPECT_NE(registers(child).rip, place);
+  }
+  EXPECT_FALSE(tracer_.has_stop());
+  ASSERT_TRUE(tracer_.set_registers(child, before));
+  ASSERT_TRUE(tracer_.set_signal_mask(child, mask));
+  EXPECT_EQ(go_on(child).kind, Kind::kBreak);
+  EXPECT_EQ(registers(child).rdi, 2u);
   expect_end(child);
 }
 
