@@ -70,6 +70,8 @@ class Motion {
   /// Up to where others have to come for it to go on from there. None: nobody has to.
   std::optional<causal::Cut> needed_by(ProcessId process, const causal::Cut& limits) const;
   bool others_may_stop(ProcessId process) const;
+  /// Up to where the process goes in any case; none: that is not known beforehand.
+  std::optional<causal::Cut> certain_way(ProcessId process) const;
   std::optional<Gate> next_gate(ProcessId process) const;
   bool is_at(const Gate& gate) const;
   std::set<ProcessId> staying(const replay::Horizons& horizons) const;

@@ -7,6 +7,7 @@
 #include "pastcone/debug/horizons.h"
 #include "pastcone/debug/motion.h"
 #include "pastcone/debug/units.h"
+#include "pastcone/graph/steps.h"
 
 namespace pastcone::debug {
 
@@ -106,9 +107,33 @@ bool Motion::others_may_stop(ProcessId process) const {
   return std::ranges::any_of(stoppable(ends), [&](ProcessId other) { return other != process; });
 }
 
+std::optional<Cut> Motion::certain_way(ProcessId process) const {
+  const Graph& graph = world_.graph;
+  pid_t id = run_.pid(process);
+  // Who is traced may have points of a gdb.
+  if (id == 0 || run_.tracer().traces(id) || (gates_.wanted && gates_.wanted(process))) return {};
+  Cut way = run_.present().cut;
+  size_t threads = 0, stops = 0;
+  for (uint32_t index = 0; index < graph.real_threads; ++index) {
+    if (graph.threads[index].process != process.number()) continue;
+    ThreadId thread = graph.thread_id(index);
+    auto stop = gates_.next_stop ? gates_.next_stop(thread, run_.steps_done(thread)) : std::nullopt;
+    Node last{index, graph.threads[index].events};
+    if (stop) last = graph::find_step(graph, index, static_cast<uint32_t>(*stop));
+    Cut cone = causal::past_cone(graph, last, Order::kEnforced);
+    cone.resize(graph.real_threads);
+    join(way, cone);
+    ++threads;
+    stops += stop ? 1 : 0;
+  }
+  if (stops > 0 && threads > 1) return {};  // where the others are then is another question
+  return way;
+}
+
 Result<Rest> Motion::advance(ProcessId process) {
   Cut have = run_.present().cut;
   bool one_by_one = others_may_stop(process);
+  if (auto way = one_by_one ? std::nullopt : certain_way(process)) return to(*way);
   for (;;) {
     Cut target = limits(process, have);
     TRY_STATUS(run(target));

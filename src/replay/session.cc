@@ -1,19 +1,24 @@
 #include "pastcone/replay/session.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <charconv>
 #include <csignal>
-#include <cstdio>
+#include <cstdint>
+#include <cstdlib>
 #include <cstring>
-#include <string>
 
 #include "pastcone/base/files.h"
 #include "pastcone/replay/alarm.h"
 
 namespace pastcone::replay {
+
+using namespace std::chrono_literals;
+
 namespace {
 
 struct Stat {
@@ -21,18 +26,29 @@ struct Stat {
   pid_t session;
 };
 
-/// From /proc/N/stat: "pid (name) state ppid pgrp session …"; the name may hold anything.
+/// How long who is known to be of another session is not looked at again. Nobody comes into a session but by being
+/// born there, and numbers go once round before one is given again, which takes much longer.
+constexpr auto kForeign = 100ms;
+
+/// From /proc/N/stat: "pid (name) state ppid pgrp session …"; the name may hold anything. Looked at very often, for
+/// every process there is.
 std::optional<Stat> read_stat(pid_t thread) {
-  auto text = read_file(fmt::format("/proc/{}/stat", thread));
-  if (!text) return std::nullopt;
-  size_t name_end = text->rfind(')');
-  if (name_end == std::string::npos) return std::nullopt;
-  Stat stat{};
-  int parent = 0, group = 0;
-  if (std::sscanf(text->c_str() + name_end + 1, " %c %d %d %d", &stat.state, &parent, &group,
-                  &stat.session) != 4) {
-    return std::nullopt;
-  }
+  char text[512];
+  *fmt::format_to_n(text, sizeof text - 1, "/proc/{}/stat", thread).out = '\0';
+  UniqueFd file(open(text, O_RDONLY | O_CLOEXEC));
+  if (!file.valid()) return std::nullopt;
+  ssize_t size = read(file.get(), text, sizeof text - 1);
+  if (size <= 0) return std::nullopt;
+  text[size] = '\0';
+  const char* name_end = std::strrchr(text, ')');
+  if (name_end == nullptr || name_end[1] == '\0') return std::nullopt;
+  Stat stat{name_end[2], 0};
+  char* at = const_cast<char*>(name_end) + 3;
+  std::strtol(at, &at, 10);  // parent
+  std::strtol(at, &at, 10);  // group
+  char* end = at;
+  stat.session = static_cast<pid_t>(std::strtol(at, &end, 10));
+  if (end == at) return std::nullopt;
   return stat;
 }
 
@@ -40,16 +56,25 @@ bool is_dead(char state) { return state == 'Z' || state == 'X' || state == 'x'; 
 
 }  // namespace
 
-std::vector<pid_t> Session::processes() const {
+std::vector<pid_t> Session::processes() const { return find({}, SIZE_MAX); }
+
+bool Session::has_others_than(const std::set<pid_t>& known) const { return !find(known, 1).empty(); }
+
+std::vector<pid_t> Session::find(const std::set<pid_t>& known, size_t most) const {
   std::vector<pid_t> found;
+  auto now = std::chrono::steady_clock::now();
+  if (now >= foreign_until_) foreign_.clear(), foreign_until_ = now + kForeign;
   DIR* proc = opendir("/proc");
   if (proc == nullptr) return found;
-  while (dirent* entry = readdir(proc)) {
+  while (dirent* entry = found.size() < most ? readdir(proc) : nullptr) {
     pid_t process = 0;
     const char* end = entry->d_name + std::strlen(entry->d_name);
     if (std::from_chars(entry->d_name, end, process).ptr != end) continue;
+    if (foreign_.contains(process) || known.contains(process)) continue;
     auto stat = read_stat(process);
-    if (stat && stat->session == leader_ && !is_dead(stat->state)) found.push_back(process);
+    if (!stat) continue;
+    if (stat->session != leader_ && process != leader_) foreign_.insert(process);
+    if (stat->session == leader_ && !is_dead(stat->state)) found.push_back(process);
   }
   closedir(proc);
   return found;

@@ -8,6 +8,8 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
+#include <unordered_set>
 #include <vector>
 
 namespace pastcone::replay {
@@ -18,6 +20,9 @@ class Session {
 
   /// All its processes that are not zombies.
   std::vector<pid_t> processes() const;
+
+  /// Whether there are more of these than the given ones.
+  bool has_others_than(const std::set<pid_t>& known) const;
 
   /// What a thread is doing: 'R' running, 'S' asleep, 'Z' dead …; none: it is gone.
   static std::optional<char> thread_state(pid_t thread);
@@ -39,8 +44,12 @@ class Session {
  private:
   enum class Got { kNothing, kSomething, kEnough, kNobodyLeft };
   Got collect(int options);
+  /// Those that are not known already, up to `most`.
+  std::vector<pid_t> find(const std::set<pid_t>& known, size_t most) const;
 
   pid_t leader_;
+  mutable std::unordered_set<pid_t> foreign_;  ///< of other sessions, for a while
+  mutable std::chrono::steady_clock::time_point foreign_until_;
   std::map<pid_t, int> statuses_;
 };
 

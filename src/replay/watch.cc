@@ -214,10 +214,7 @@ bool Watch::everybody_sleeps(const Session& session) {
     somebody_waits = true;
   }
   // One that is just being started has no slot yet.
-  for (pid_t process : session.processes()) {
-    if (!known.contains(process)) return false;
-  }
-  return somebody_waits;
+  return somebody_waits && !session.has_others_than(known);
 }
 
 bool Watch::is_stuck(const Session& session) {
