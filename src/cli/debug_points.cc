@@ -127,6 +127,10 @@ Status DebugSession::remove_point(int number) {
 }
 
 Status DebugSession::enable_point(int number, bool enabled) {
+  if (auto predicate = predicates_.find(number); predicate != predicates_.end()) {
+    predicate->second.enabled = enabled;
+    return {};
+  }
   debug::Breakpoint* point = TRY(breakpoints_->find(number));
   bool was_enabled = std::exchange(point->enabled, enabled);
   if (Status changed = watches_->changed(number); !changed) {

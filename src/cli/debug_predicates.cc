@@ -94,8 +94,9 @@ Status DebugSession::list_predicates() const {
     return {};
   }
   for (const auto& [number, set] : predicates_) {
-    fmt::print("{} {:<3} {} {}, held {}\n", number == primary_ ? "*" : " ", number,
-               set.traces() ? "trace if" : "stop if", set.text, plural(set.held, "time", "times"));
+    fmt::print("{} {:<3} {} {}, held {}{}\n", number == primary_ ? "*" : " ", number,
+               set.traces() ? "trace if" : "stop if", set.text, plural(set.held, "time", "times"),
+               set.enabled ? "" : ", disabled");
   }
   return {};
 }
@@ -169,6 +170,7 @@ Status DebugSession::advance_to_predicates() {
   debug::State origin = engine_->here();
   std::vector<std::string> never;
   for (const auto& [number, set] : predicates_) {
+    if (!set.enabled) continue;
     std::string text;
     auto found = [&] {
       auto waits = wait_for("looking for " + set.text);
@@ -196,8 +198,14 @@ Status DebugSession::advance_to_predicates() {
   }
   for (const std::string& text : never) fmt::print("{}\n", text);
   if (!traces.empty()) TRY_STATUS(return_to(origin));  // breakpoints on the way have not been looked at
-  if (!target) return report(run_to_held(target), focus_);
-  return stop_at(*target, stops);
+  TRY_STATUS(target ? stop_at(*target, stops) : report(run_to_held(target), focus_));
+  for (auto& [number, set] : predicates_)
+    if (set.traces() && set.enabled && engine_->has_run()) set.last = engine_->here();
+  return {};
+}
+
+bool DebugSession::seeks_predicates() const {
+  return std::ranges::any_of(predicates_, [](const auto& entry) { return entry.second.enabled; });
 }
 
 Status DebugSession::return_to(const debug::State& state) {
@@ -298,7 +306,7 @@ Status DebugSession::stop_at(const HeldState& target, const std::vector<HeldStat
   visit();
   for (ThreadId thread : target.threads) {
     symbols::Location at = whereabouts_->locate(thread);
-    fmt::print("  {:<10} {}\n", event_text(thread), at.known() ? symbols::place_text(at) : "");
+    fmt::print("  {:<10} {}\n", event_text(thread), symbols::place_text(at));
   }
   return show_place(focus_, "");
 }

@@ -19,7 +19,8 @@ struct SetPredicate {
   std::vector<debug::TracedValue> values;  ///< of a trace; empty: it stops
   uint64_t held = 0;                       ///< so often it was stopped at, or traced
 
-  std::optional<debug::State> last;        ///< where it was stopped at last
+  std::optional<debug::State> last;        ///< where it was stopped at last, or up to where it was traced
+  bool enabled = true;
 
   bool traces() const { return !values.empty(); }
 };

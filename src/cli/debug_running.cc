@@ -53,7 +53,7 @@ void DebugSession::bind_running(shell::Commands& commands) {
   commands.bind("run", [this](std::string_view arguments) -> Status {
     if (!arguments.empty()) return fail("the run is recorded, with its arguments; try: run, or: run to p1:20");
     TRY_STATUS(restart());
-    return predicates_.empty() ? advance_all() : advance_to_predicates();
+    return seeks_predicates() ? advance_to_predicates() : advance_all();
   });
   commands.bind("start", [this](std::string_view) -> Status {
     TRY_STATUS(restart());
@@ -86,7 +86,7 @@ Status DebugSession::go_to(const debug::State& state, std::optional<ThreadId> fo
 
 Status DebugSession::advance(std::string_view count) {
   if (!count.empty()) TRY_STATUS(pass_over(count));
-  if (!predicates_.empty()) return advance_to_predicates();
+  if (seeks_predicates()) return advance_to_predicates();
   if (engine_->now().pid(focus_.process()) == 0) return advance_all();
   // A gdb that looks at it may have points of its own, and displays.
   if (seats_->inferior(focus_.process()) != nullptr) return resume_in_gdb("continue");
@@ -189,6 +189,7 @@ Status DebugSession::resume_in_gdb(const std::string& command) {
   if (shown.starts_with("Continuing.\n")) shown.remove_prefix(12);
   while (shown.starts_with('\n')) shown.remove_prefix(1);
   fmt::print("{}", shown);
+  if (!shown.empty() && !shown.ends_with('\n')) fmt::print("\n");  // a source that is not there
   if (focus_.number() != rest->stops[0].thread.number()) focus_ = rest->stops[0].thread;
   visit();
   return {};

@@ -160,6 +160,7 @@ class DebugSession {
   bool remove_predicate(int number);
   Result<std::vector<HeldState>> find_held(int number, const debug::State& origin, size_t most, std::string& never);
   Status advance_to_predicates();
+  bool seeks_predicates() const;
   Status return_to(const debug::State& state);
   Result<size_t> count_unstopped(const std::vector<HeldState>& traces, const debug::State& origin);
   Status keep_unstopped(std::vector<HeldState>& traces, const debug::State& origin,

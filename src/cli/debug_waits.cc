@@ -42,6 +42,16 @@ std::string needs_text(const causal::Graph& graph, const std::vector<Arrow>& nee
   return texts.empty() ? "" : fmt::format("; waits for {}", fmt::join(texts, ", "));
 }
 
+/// Whom others have killed may have slept, and for whom says more.
+bool is_others_doing(std::string_view end) { return end.find(" was killed ") != std::string_view::npos; }
+
+/// "; received signal SIGSEGV, Segmentation fault", of "p2 received signal SIGSEGV, Segmentation fault."
+std::string end_text(ProcessId process, std::string_view text) {
+  if (std::string name = to_string(process) + " "; text.starts_with(name)) text.remove_prefix(name.size());
+  if (text.ends_with('.')) text.remove_suffix(1);
+  return fmt::format("; {}", text);
+}
+
 }  // namespace
 
 /// How many processes in a row, from this one on, have not begun.
@@ -80,11 +90,13 @@ Status DebugSession::where() {
       }
       symbols::Location at = whereabouts_->locate(thread.id);
       auto asleep = sleeps.find(thread.id);
-      fmt::print("{} {:<10} {}{}\n", mark, event_text(thread.id),
-                 at.known()                                  ? symbols::place_text(at)
-                 : engine_->now().in_vfork(thread.id)        ? "in vfork, until its child executes a program or ends"
-                 : "in an unknown place",
-                 asleep != sleeps.end() ? sleep_text(asleep->second) : wait_text(here, thread.id));
+      std::string place = symbols::place_text(at);
+      if (place.empty())
+        place = engine_->now().in_vfork(thread.id) ? "in vfork, until its child executes a program or ends"
+                                                   : "in an unknown place";
+      std::string then = asleep != sleeps.end() ? sleep_text(asleep->second) : wait_text(here, thread.id);
+      if (auto end = ends_->text_at(thread.id); end && !is_others_doing(*end)) then = end_text(process, *end);
+      fmt::print("{} {:<10} {}{}\n", mark, event_text(thread.id), place, then);
     }
   }
   std::vector<ThreadId> cycle = debug::find_cycle(sleeps);

@@ -213,6 +213,7 @@ Result<Who> parse_who(std::string_view text) {
     if (!pid) return fail("`{}`: a pid is a number, as in `pid 4711`", who);
     return Who{Who::Kind::kPid, {}, {}, *pid};
   }
+  if (auto pid = number_of<uint64_t>(who)) return Who{Who::Kind::kPid, {}, {}, *pid};
   if (looks_like_process(who)) {
     bool thread = who.find('.') != std::string::npos;
     return Who{thread ? Who::Kind::kThread : Who::Kind::kProcess, TRY(ThreadId::parse(who))};

@@ -82,6 +82,7 @@ TEST(Predicate, KnowsWhoIsMeant) {
   EXPECT_EQ(who("redis-server: x"), (Who{Who::Kind::kProgram, {}, "redis-server"}));
   EXPECT_EQ(who("any  python3.11: x"), (Who{Who::Kind::kAny, {}, "python3.11"}));
   EXPECT_EQ(who("pid 4711: x"), (Who{Who::Kind::kPid, {}, {}, 4711}));
+  EXPECT_EQ(who("4711: x"), (Who{Who::Kind::kPid, {}, {}, 4711}));
   EXPECT_EQ(error("any: x"), "`any` wants the name of a program: `any server`");
 }
 

@@ -1,0 +1,81 @@
+"""Traces and predicates beside breakpoints; disabled ones; processes by their ids; what `where` says of programs without symbols."""
+import json
+import re
+
+from building import compile_c
+from debugging import debug, expect_lines, places
+
+SERVER = r"""#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int served;
+static void serve(int fd) {
+  int n;
+  while (read(fd, &n, sizeof n) == sizeof n) {
+    served++;
+    if (write(fd, &n, sizeof n) != sizeof n) _exit(1);
+  }
+  if (served != 3) abort();
+  _exit(0);
+}
+int main(int argc, char** argv) {
+  int fds[2], ends[2], n = 0;
+  for (int i = 0; i < 2; i++) {
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) return 1;
+    if (fork() == 0) serve(ends[1]);
+    close(ends[1]);
+    fds[i] = ends[0];
+  }
+  for (int i = 0; i < 6; i++) {
+    if (i == 5 && argc > 1) break;
+    if (write(fds[i % 2], &n, sizeof n) != sizeof n || read(fds[i % 2], &n, sizeof n) != sizeof n) return 1;
+  }
+  for (int i = 0; i < 2; i++) shutdown(fds[i], SHUT_RDWR);
+  while (wait(0) > 0) continue;
+  return 0;
+}
+"""
+
+
+def _recorded(context, *arguments, flags=("-O0",)):
+    program = compile_c(context, "server", SERVER, *flags)
+    recording = context.path("server.rec")
+    context.record(recording, [program, *arguments])
+    return recording
+
+
+def test_debug_trace_up_to_stop(context):
+    """What is traced is printed up to where the run stops, once, and the rest when it goes on; the hits of the breakpoint are counted once."""
+    commands = [f"trace p3: served if p3: served == {count}" for count in (1, 2, 3)]
+    text = debug(context, _recorded(context), *commands, "break p2: server.c:10 if served == 2", "continue", "info breakpoints",
+                 "continue").stdout.decode()
+    expect_lines(context, text, "Trace 1: p3:", "Breakpoint 4, serve", "hit 1 time", "Trace 2: p3:", "Trace 3: p3:",
+                 "the recording ends here")
+    context.expect(len(re.findall(r"^Trace \d: p3:\d+", text, re.MULTILINE)) == 3, f"each once:\n{text}")
+
+
+def test_debug_disabled_predicates(context):
+    """A predicate that is disabled stops nothing until it is enabled again."""
+    text = debug(context, _recorded(context), "stop if p2: served == 2", "disable 1", "info predicates", "run", "enable 1", "run", "print served",
+                 "disable", "run", "delete", "info predicates").stdout.decode()
+    expect_lines(context, text, "held 0 times, disabled", "the recording ends here", "Predicate 1: ", "$1 = 2", "the recording ends here",
+                 "No predicates.")
+
+
+def test_debug_predicate_by_pid(context):
+    recording = _recorded(context)
+    listed = json.loads(context.run([context.pastcone, "ps", recording, "--json"], label="ps").stdout)
+    pid = next(process["pid"] for process in listed if process["process"] == "p3")
+    text = debug(context, recording, f"stop if {pid}: served == 1", "continue", "print served").stdout.decode()
+    context.expect("\n  p3:" in text and "$1 = 1" in text, f"the process {pid} is p3:\n{text}")
+
+
+def test_debug_where_without_symbols(context):
+    """Of a program without symbols `where` says the file and the offset, and of one that aborts that it does."""
+    recording = _recorded(context, "less", flags=("-O0", "-s"))
+    text = debug(context, recording, "run to send 1 of p1->p2", "where", "continue all", "restart", "bt 1").stdout.decode()
+    before, found = places(text), places(debug(context, recording, "continue all", "where").stdout.decode())
+    context.expect(re.search(r"server\+0x\w+; received signal SIGABRT, Aborted$", found["p3"]), f"p3: {found}")
+    context.expect("unknown" not in text and re.search(r"server\+0x", before["p1"]), f"p1: {before}")
+    context.expect(re.search(r"^#0 .* in _start \(\) from ", text, re.MULTILINE), f"at the beginning, again:\n{text}")
