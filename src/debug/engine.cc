@@ -194,19 +194,19 @@ Result<Rest> Engine::run_to(const Goal& goal) {
   return move([&](Motion& motion) { return motion.to(goal); });
 }
 
-/// Of all that stops on the way nothing may be missing when the last stretch needs a register, too.
+/// Of all that stops on the way nothing may be missing when the last stretch needs a register, too. What is
+/// only written can be watched by its page.
 Status Engine::check_registers(const State& target) const {
   for (const auto& [thread, trail] : target.trails) {
     std::set<WatchedWord> words;
     for (const Observer& observer : observers_)
       if (observer.words) words.merge(observer.words(thread.process()));
     for (const Move& move : trail) {
-      bool has = words.contains({{move.address, move.size}, move.kind == Move::Kind::kAccess});
-      if (takes_register(move) && !has && words.size() >= kMostWords)
+      bool reads = move.kind == Move::Kind::kAccess;
+      if (reads && !words.contains({{move.address, move.size}, reads}) && words.size() >= kMostWords)
         return fail(
             "{} has {} words that are watched, and a debug register has to be free for the way there: "
-            "'delete' or "
-            "'disable' a watchpoint",
+            "'delete' or 'disable' a watchpoint",
             thread.process(), words.size());
     }
   }

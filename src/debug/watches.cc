@@ -115,10 +115,12 @@ std::set<WatchedWord> Watches::words_of(ProcessId process, int besides) const {
   return all;
 }
 
+/// What is only written can be watched by its page.
 Status Watches::check_room(int number, const Watch& watch, const std::set<Word>& words) const {
+  if (point(number)->watch == "watch") return {};
   std::set<WatchedWord> all = words_of(watch.process, number);
   size_t free = kMostWords - std::min(kMostWords, all.size());
-  for (const Word& word : words) all.insert({word, point(number)->watch != "watch"});
+  for (const Word& word : words) all.insert({word, true});
   if (all.size() <= kMostWords) return {};
   return fail(
       "{} cannot be watched: there are {} debug registers, and {} are free; 'delete' or 'disable' a "

@@ -205,6 +205,28 @@ int call_much() {
   return read(ends[0], buffer, 8) == 8 ? 0 : 11;
 }
 
+TEST_F(TracerPagesTest, DoesNotShowInWhatIsTried) {
+  pid_t child = start([] {
+    ground.words[1] = 1;
+    ground.words[1] = 2;
+    return static_cast<int>(ground.words[3]);
+  });
+  guard(child, {1, 2});
+  ASSERT_EQ(go_on(child).address, word(1));
+  user_regs_struct before = registers(child), tried = before;
+  tried.rip = address_of(&tracer_subject_repeat);
+  tried.rcx = 1;
+  tried.rsi = word(1);
+  tried.rdi = word(3);
+  ASSERT_TRUE(tracer_.set_registers(child, tried));
+  EXPECT_EQ(tracer_.try_step(child), Tracer::Tried::kDone);
+  ASSERT_TRUE(tracer_.set_registers(child, before));
+  EXPECT_EQ(go_on(child).address, word(1)) << "it is guarded again";
+  tracer_.remove_guarded(child, word(1), 8);
+  tracer_.remove_guarded(child, word(2), 8);
+  expect_end(child, 1);
+}
+
 TEST_F(TracerPagesTest, DoesNotShowInCalls) {
   pid_t child = start([] { return call_much(); });
   guard(child, {1, 511, 512, 513});

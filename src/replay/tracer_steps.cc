@@ -100,6 +100,10 @@ Tracer::Tried Tracer::try_step(pid_t id) {
       thread->interrupted = false;  // somebody had asked it to stop, which it does
     } else if (!is_fault(WSTOPSIG(status), info)) {
       thread->signal = WSTOPSIG(status);  // comes when it goes on
+    } else if (WSTOPSIG(status) == SIGSEGV && is_page_fault(*thread, info)) {
+      free_pages(*process);
+      if (is_page_fault(*thread, info)) return Tried::kFaulted;  // nobody could do it
+      prepare_step(*thread);
     } else if (WSTOPSIG(status) != SIGTRAP) {
       return Tried::kFaulted;
     } else {
