@@ -62,7 +62,6 @@ void DebugSession::bind_stopping(shell::Commands& commands) {
                 shell::word_completer([] { return std::vector<std::string>{"auto", "off", "on"}; }));
   commands.bind("info breakpoints", [this](std::string_view) { return list_breakpoints(); });
   commands.bind("delete", [this](std::string_view text) -> Status {
-    if (text.empty()) predicates_.clear(), primary_ = 0;
     return change(text, [this](int number) -> Status {
       return remove_predicate(number) ? Status() : remove_point(number);
     });
@@ -171,8 +170,10 @@ Status DebugSession::add_break(debug::Breakpoint breakpoint) {
 
 Status DebugSession::change(std::string_view numbers, const std::function<Status(int)>& how) {
   std::vector<int> all;
-  if (numbers.empty())
+  if (numbers.empty()) {
     for (const auto& [number, breakpoint] : breakpoints_->all()) all.push_back(number);
+    for (const auto& [number, predicate] : predicates_) all.push_back(number);
+  }
   for (std::string_view word : shell::words_of(numbers)) {
     int number = 0;
     const char* end = word.data() + word.size();

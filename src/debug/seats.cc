@@ -40,7 +40,7 @@ struct Seats::Seat {
   uint32_t thread = 0;  ///< that it looks at
   uint64_t seen = 0;  ///< Engine::motions() when gdb last saw the process
   bool asked = false;  ///< since then, about other registers perhaps
-  uint64_t generation = 0;
+  uint64_t generation = 0;  ///< Engine::generation() then
 };
 
 Seats::Seats(Engine& engine) : engine_(engine) {}
@@ -107,7 +107,10 @@ Status Seats::refresh(Seat& seat) {
   TRY(seat.gdb->console("maintenance flush register-cache"));
   TRY(seat.gdb->console("maintenance flush dcache"));
   TRY(seat.gdb->console("sharedlibrary"));
-  return {};
+  if (seat.generation == engine_.generation()) return {};
+  // It has gone back. Before the loader has begun, gdb finds even that only when it connects.
+  gdb::Answer libraries = TRY(seat.gdb->run("-file-list-shared-libraries"));
+  return libraries.results["shared-libraries"].items.empty() ? connect(seat) : Status();
 }
 
 Status Seats::connect(Seat& seat) {
@@ -188,6 +191,7 @@ Result<Seats::Seat*> Seats::look_once(ThreadId thread) {
     TRY_STATUS(select(*seat, thread.number()));
   seat->thread = thread.number();
   seat->seen = engine_.motions();
+  seat->generation = engine_.generation();
   seat->asked = false;
   if (std::exchange(seat->is_new, false)) settings_.tell_own(*seat->gdb, seat->process);
   return seat;
@@ -324,7 +328,6 @@ Result<Seats::Reply> Seats::ask(ThreadId thread, const std::string& expression, 
                found->second->program == found->second->inferior.program();
   if (!ready) TRY(look_at(thread));
   Seat& seat = *seats_.at(thread.process());
-  seat.generation = engine_.generation();
   Result<Reply> reply = ask_once(seat, thread, expression, as);
   seat.inferior.end_question();
   // Libraries may have come since gdb has looked.
