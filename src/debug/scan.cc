@@ -72,7 +72,7 @@ void Scan::clear() {
 Status Scan::begin() {
   clear();
   engine_ = std::make_unique<Engine>(world_, EngineOptions{false, [this] { return look_up(); }, on_wait_, {}});
-  seats_ = TRY(Seats::create(*engine_));
+  seats_ = TRY(Seats::create(*engine_, Seats::Language::kOfMain));
   TRY_STATUS(engine_->go_to(origin_));
   now().filter = [this](const TraceStop& stop, ThreadId thread, bool inside) {
     return take(stop, thread, inside);

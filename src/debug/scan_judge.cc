@@ -243,11 +243,12 @@ Told Scan::tell(Post& post, const Term& term, ThreadId thread, const user_regs_s
   Result<Seats::Reply> reply = condition.code ? seats_->evaluate(thread, *condition.code, as)
                                               : seats_->ask(thread, condition.text, as);
   bool wrong = !reply || !reply->error.empty();
+  // Before the program begins a function is not what it will be, and gdb does not know what is in libraries.
+  if (reply && post.loading && (wrong || reply->called)) return {};
   if (wrong && !error_ && !(interrupted_ && interrupted_()))
     error_ =
         Error{fmt::format("{}: {}", to_string(*term.text), reply ? reply->error : reply.error().message)};
-  // A function is not what it will be before the program begins.
-  if (wrong || (reply->called && post.loading)) return {};
+  if (wrong) return {};
   Told told{reply->known, reply->holds, {}};
   auto maps = read_file(fmt::format("/proc/{}/maps", now().pid(post.process)));
   std::vector<symbols::Mapping> mappings;

@@ -20,9 +20,22 @@ constexpr std::chrono::milliseconds kMomentOfDeath(100);
 /// Errors of gdb that are about how the process is now, not about the expression.
 bool is_about_now(const std::string& error) {
   for (const char* text : {"annot access memory", "optimized out", "ivision by zero", "not available", "thread-local storage",
-                           "not saved", "nvalid memory", "no memory at"})
+                           "not saved", "nvalid memory", "no memory at", "while executing Python code"})
     if (error.find(text) != std::string::npos) return true;
   return false;
+}
+
+/// If its source is known.
+Status speak_as_main(gdb::Gdb& gdb) {
+  constexpr std::string_view kBefore = "Source language is ";
+  TRY(gdb.console("set language auto"));
+  if (!TRY(gdb.console("list main")).good) return {};
+  std::string about = TRY(gdb.console("info source")).console;
+  size_t begin = about.find(kBefore);
+  if (begin == std::string::npos) return {};
+  begin += kBefore.size();
+  TRY(gdb.console("set language " + about.substr(begin, about.find(".\n", begin) - begin)));
+  return {};
 }
 
 }  // namespace
@@ -43,10 +56,10 @@ struct Seats::Seat {
   uint64_t generation = 0;  ///< Engine::generation() then
 };
 
-Seats::Seats(Engine& engine) : engine_(engine) {}
+Seats::Seats(Engine& engine, Language language) : engine_(engine), language_(language) {}
 
-Result<std::unique_ptr<Seats>> Seats::create(Engine& engine) {
-  std::unique_ptr<Seats> made(new Seats(engine));
+Result<std::unique_ptr<Seats>> Seats::create(Engine& engine, Language language) {
+  std::unique_ptr<Seats> made(new Seats(engine, language));
   engine.observe({.hit = [self = made.get()](const replay::TraceStop& stop, ThreadId thread, bool) {
     return self->wants(stop, thread);
   }, .in_calls = true});
@@ -120,6 +133,7 @@ Status Seats::connect(Seat& seat) {
   Path program = seat.inferior.program();
   if (program != seat.program) {
     TRY(seat.gdb->console(fmt::format("file {}", program.native())));
+    if (language_ == Language::kOfMain) TRY_STATUS(speak_as_main(*seat.gdb));
     seat.program = program;
   }
   Status opened = open_door(seat);

@@ -19,7 +19,10 @@ namespace pastcone::debug {
 
 class Seats {
  public:
-  static Result<std::unique_ptr<Seats>> create(Engine& engine);
+  /// What an expression is written in: gdb goes by the frame, which is as often one of libc; where none is meant, it is
+  /// as in the program's main.
+  enum class Language : uint8_t { kOfFrame, kOfMain };
+  static Result<std::unique_ptr<Seats>> create(Engine& engine, Language language = Language::kOfFrame);
   ~Seats();
 
   /// The gdb of a process, which stands; it sees the process as it is now.
@@ -58,7 +61,7 @@ class Seats {
 
  private:
   struct Seat;
-  explicit Seats(Engine& engine);
+  Seats(Engine& engine, Language language);
   Result<Seat*> sit(ProcessId process);
   Result<Seat*> look_once(ThreadId thread);
   void note_setting(ProcessId process, const std::string& command, const std::vector<std::string>& body);
@@ -70,6 +73,7 @@ class Seats {
   Result<Reply> ask_once(Seat& seat, ThreadId thread, const std::string& expression, const user_regs_struct* as);
 
   Engine& engine_;
+  const Language language_;
   std::map<ProcessId, std::unique_ptr<Seat>> seats_;
   Settings settings_;
   std::string remark_;

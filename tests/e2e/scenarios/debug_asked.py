@@ -1,5 +1,27 @@
 """Predicates and conditions that gdb does not compile: it is asked, and the replay is not disturbed by that."""
+from building import compile_c
 from debugging import debug
+
+CONTAINERS = r"""#include <map>
+#include <string>
+#include <vector>
+#include <unistd.h>
+namespace shop { int sold; }
+struct Item { std::string name; int price; };
+struct Store { std::vector<Item> items; std::map<int, int> counts; };
+Store* store;
+int main() {
+  store = new Store;
+  for (int i = 0; i < 6; i++) {
+    store->items.push_back({"item", 10 * i});
+    store->counts[i % 3]++;
+    if (getpid() == 0) return 1;
+    shop::sold = i;
+  }
+  store->items[2].price = 99;
+  return 0;
+}
+"""
 
 CALLS = "a function that is called"
 
@@ -49,3 +71,13 @@ def test_debug_asked_conditions(context):
                       "continue", label="tbreak")
     text = temporary.stdout.decode()
     context.expect("$1 = 8\n" in text and "$2 = 0\n" in text and "the recording ends here" in text, "tbreak", temporary)
+
+
+def test_debug_asked_containers(context):
+    """Containers of C++ in a predicate, as gdb's scripts know them, wherever the process stands when that is asked: in libc, before its libraries are there."""
+    context.need("gdb")
+    recording = context.path("recording")
+    context.record(recording, [compile_c(context, "containers", CONTAINERS, "-O0", compiler="g++")])
+    _expect(context, recording, "store->items[2].price == 99", {"shop::sold": "5"})
+    _expect(context, recording, "store->items.size() == 4", {"shop::sold": "2"})
+    _expect(context, recording, "shop::sold == 3 && store->items.size() == 5", {"store->items[4].price": "40"})
