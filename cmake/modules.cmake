@@ -3,6 +3,10 @@
 # just itself and its dependencies, so an upward #include does not compile.
 add_library(pastcone_options INTERFACE)
 target_compile_options(pastcone_options INTERFACE -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion -Werror)
+# Functions and lines are enough for a backtrace; all that -g tells makes a build half as long again.
+if(CMAKE_BUILD_TYPE STREQUAL Release)
+  target_compile_options(pastcone_options INTERFACE -g1)
+endif()
 if(PASTCONE_SANITIZE)
   target_compile_options(pastcone_options INTERFACE -fsanitize=${PASTCONE_SANITIZE} -fno-omit-frame-pointer)
   target_link_options(pastcone_options INTERFACE -fsanitize=${PASTCONE_SANITIZE})
