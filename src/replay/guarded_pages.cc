@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "pastcone/base/files.h"
 #include "pastcone/symbols/mappings.h"
@@ -60,6 +61,8 @@ std::vector<GuardedPages::Change> GuardedPages::to_guard(const std::set<uint64_t
         mappings, [&](const symbols::Mapping& one) { return one.start <= page && page < one.end; });
     if (at == mappings.end() || !at->writable) continue;
     add_page(changes, page, PROT_READ | (at->executable ? PROT_EXEC : 0));
+    bool lowest = at->start == page && (at == mappings.begin() || std::prev(at)->end < page);
+    if (changes.back().begin == page) changes.back().lowest = lowest;
   }
   return changes;
 }
@@ -74,11 +77,26 @@ std::vector<GuardedPages::Change> GuardedPages::to_free(const std::set<uint64_t>
 void GuardedPages::note_guarded(const Change& change) {
   for (uint64_t page = change.begin; page < change.begin + change.size; page += kGuardedPage)
     guarded_[page] = change.protection | PROT_WRITE;
+  if (change.lowest) lowest_.insert(change.begin);
 }
 
 void GuardedPages::note_freed(const Change& change) {
   for (uint64_t page = change.begin; page < change.begin + change.size; page += kGuardedPage)
     guarded_.erase(page);
+  lowest_.erase(lowest_.lower_bound(change.begin), lowest_.lower_bound(change.begin + change.size));
+}
+
+void GuardedPages::note_growth(pid_t process) {
+  if (lowest_.empty()) return;
+  auto maps = read_file(fmt::format("/proc/{}/maps", process));
+  if (!maps) return;
+  for (const symbols::Mapping& one : symbols::parse_mappings(*maps)) {
+    auto was = lowest_.lower_bound(one.start + 1);
+    if (was == lowest_.end() || *was >= one.end) continue;
+    Change change{one.start, *was - one.start, guarded_.at(*was) & ~PROT_WRITE, true};
+    lowest_.erase(was);
+    note_guarded(change);
+  }
 }
 
 }  // namespace pastcone::replay

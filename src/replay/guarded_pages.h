@@ -47,6 +47,7 @@ class GuardedPages {
   struct Change {
     uint64_t begin = 0, size = 0;
     int protection = 0;
+    bool lowest = false;  ///< there is nothing below it
   };
   /// What guards those of `wanted` that can be written to, and are not guarded yet. `process`: one that has
   /// the memory.
@@ -56,9 +57,12 @@ class GuardedPages {
   /// It has been done; before that they could be written to.
   void note_guarded(const Change& change);
   void note_freed(const Change& change);
+  /// A stack whose lowest page is guarded grows by pages that cannot be written to either: they are, too.
+  void note_growth(pid_t process);
 
  private:
   std::map<uint64_t, int> guarded_;  ///< what it is without us
+  std::set<uint64_t> lowest_;        ///< those of them below which there was nothing
 };
 
 }  // namespace pastcone::replay

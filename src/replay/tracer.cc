@@ -255,6 +255,7 @@ void Tracer::remove_watch(pid_t id, uint64_t address, uint32_t size, bool reads)
 bool Tracer::tell_if_wanted(Thread& thread, TraceStop hit) {
   bool told = wanted(thread, hit);
   if (told) stops_.push_back(hit);
+  if (told && thread.midway) thread.seen = std::exchange(thread.midway, std::nullopt);
   return told;
 }
 
@@ -282,8 +283,10 @@ void Tracer::go_on(pid_t id, const std::set<pid_t>& staying) {
     if (!seen || !thread->stands || !process->memory->has(*seen)) continue;
     auto now = registers(thread_id);
     if (!now || now->rip != *seen || is_in_call(*now)) continue;
-    auto hit = pass_over(*thread, *seen);
-    if (process->ended || (hit && tell_if_wanted(*thread, *hit))) return;
+    do {
+      auto hit = pass_over(*thread, *seen);
+      if (process->ended || (hit && tell_if_wanted(*thread, *hit))) return;
+    } while (thread->midway && !thread->gone);
   }
   process->stands = false;
   for (auto& [thread_id, thread] : threads) {
@@ -303,9 +306,11 @@ void Tracer::step(pid_t id) {
   thread->seen.reset();
   auto now = registers(id);
   if (now && process->memory->has(now->rip) && !is_in_call(*now)) {
-    auto hit = pass_over(*thread, now->rip);
-    if (thread->gone) return;
-    if (hit && tell_if_wanted(*thread, *hit)) return;
+    do {
+      auto hit = pass_over(*thread, now->rip);
+      if (thread->gone) return;
+      if (hit && tell_if_wanted(*thread, *hit)) return;
+    } while (thread->midway);
     auto then = registers(id);
     bool faulted = thread->signal != 0 && then && then->rip == now->rip;
     if (!thread->passing && !faulted) {

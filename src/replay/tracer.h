@@ -200,6 +200,7 @@ class Tracer {
   std::optional<TraceStop> pass_quickly(Thread& thread, bool& done);
   std::optional<TraceStop> step_guarded(Thread& thread);
   std::optional<TraceStop> write_through(Thread& thread, uint64_t address);
+  std::optional<TraceStop> step_near(Thread& thread, uint64_t address);
   std::optional<TraceStop> tell_of(Thread& thread, std::vector<uint64_t> hits);
 
   std::map<pid_t, ProcessRef> processes_;

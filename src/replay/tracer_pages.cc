@@ -226,6 +226,7 @@ Status Tracer::change_pages(Thread& thread, const std::vector<GuardedPages::Chan
 Status Tracer::arrange_pages(Process& process) {
   std::shared_ptr<TracedMemory> memory = process.memory;
   std::set<uint64_t> wanted = wanted_pages(*memory);
+  memory->pages.note_growth(process.id);
   auto to_free = memory->pages.to_free(wanted), to_guard = memory->pages.to_guard(wanted, process.id);
   process.pages_due = memory->has_strangers() && !process.words.empty();
   if (to_free.empty() && to_guard.empty()) return {};
@@ -238,6 +239,7 @@ Status Tracer::arrange_pages(Process& process) {
 
 void Tracer::free_pages(Process& process) {
   if (!process.guards()) return;
+  process.memory->pages.note_growth(process.id);
   auto changes = process.memory->pages.to_free({});
   for (const auto& [id, other] : processes_)
     if (other->memory == process.memory) other->pages_due = true;
@@ -278,8 +280,7 @@ void Tracer::note_call(Thread& thread) {
   __ptrace_syscall_info info{};
   if (ptrace(PTRACE_GET_SYSCALL_INFO, thread.id, sizeof info, &info) <= 0) return;
   thread.at_call = info.op == PTRACE_SYSCALL_INFO_ENTRY;
-  thread.call_due =
-      thread.at_call && !is_harmless(info) && thread.process.lock()->guards();
+  thread.call_due = thread.at_call && !is_harmless(info) && thread.process.lock()->guards();
 }
 
 /// It stands before the call, then, as if it had not come there.
@@ -311,8 +312,11 @@ std::optional<TraceStop> Tracer::pass_call(Thread& thread) {
 
 bool Tracer::is_page_fault(const Thread& thread, const siginfo_t& info) const {
   auto address = reinterpret_cast<uint64_t>(info.si_addr);
-  return info.si_code == SEGV_ACCERR && thread.process.lock()->memory->pages.has(address) &&
-         next_instruction(thread.id) != address;
+  if (info.si_code != SEGV_ACCERR || next_instruction(thread.id) == address) return false;
+  ProcessRef process = thread.process.lock();
+  GuardedPages& pages = process->memory->pages;
+  if (!pages.has(address)) pages.note_growth(process->id);
+  return pages.has(address);
 }
 
 std::optional<TraceStop> Tracer::tell_of(Thread& thread, std::vector<uint64_t> hits) {
@@ -355,15 +359,12 @@ std::optional<TraceStop> Tracer::pass_quickly(Thread& thread, bool& done) {
   return tell_of(thread, touched(store.address, store.size));
 }
 
-/// Others are held, and it stands where it faulted. The debug registers tell what is written; where they are
-/// too few it is done again, for only plain stores are so wide.
-std::optional<TraceStop> Tracer::write_through(Thread& thread, uint64_t address) {
+/// One instruction that writes about there, or one round of it. The debug registers tell what is written;
+/// where they are too few it is done again, for only plain stores are so wide.
+std::optional<TraceStop> Tracer::step_near(Thread& thread, uint64_t address) {
   ProcessRef process = thread.process.lock();
-  std::set<uint64_t> others = wanted_pages(*process->memory);
-  others.erase(page_of(address));
-  process->pages_due = true;
-  if (!change_pages(thread, process->memory->pages.to_free(others), false)) return std::nullopt;
   Here here = prepare_step(thread);
+  thread.repeats = false;  // what the next round writes is another question
   Operands operands = operands_of({here.code, here.size}, here.registers);
   constexpr uint64_t kWidest = 64;
   if (!operands.known || operands.memory.empty()) operands.memory = {{address - kWidest, 2 * kWidest}};
@@ -399,6 +400,22 @@ std::optional<TraceStop> Tracer::write_through(Thread& thread, uint64_t address)
   if (!thread.gone && std::exchange(thread.near, std::nullopt))
     thread.watches_due = !process->watches.apply(thread.id);
   return hits.empty() ? hit : tell_of(thread, hits);
+}
+
+/// Others are held, and it stands where it faulted. One that repeats goes on until it hits something.
+std::optional<TraceStop> Tracer::write_through(Thread& thread, uint64_t address) {
+  ProcessRef process = thread.process.lock();
+  std::set<uint64_t> others = wanted_pages(*process->memory);
+  others.erase(page_of(address));
+  process->pages_due = true;
+  if (!change_pages(thread, process->memory->pages.to_free(others), false)) return std::nullopt;
+  std::optional<TraceStop> hit;
+  bool repeats = prepare_step(thread).repeats();
+  do {
+    hit = step_near(thread, address);
+    if (hit || thread.gone || thread.fault || thread.signal != 0) break;
+  } while (repeats && next_instruction(thread.id) == thread.stepped_from);
+  return hit;
 }
 
 /// One instruction, while others are held.

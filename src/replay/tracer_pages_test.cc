@@ -279,7 +279,8 @@ int write_and_create(bool copies, int number) {
 TEST_F(TracerPagesTest, GuardsAgainWhatWasReadOnly) {
   pid_t child = start([] {
     ground.words[1] = 1;
-    if (mprotect(bytes(), kPage, PROT_READ) != 0 || mprotect(bytes(), kPage, PROT_READ | PROT_WRITE) != 0) return 1;
+    if (mprotect(bytes(), kPage, PROT_READ) != 0 || mprotect(bytes(), kPage, PROT_READ | PROT_WRITE) != 0)
+      return 1;
     ground.words[1] = 2;
     return 0;
   });
@@ -324,6 +325,88 @@ TEST_F(TracerPagesTest, AllThreadsAreSeen) {
   for (size_t i = 16; i < 20; ++i) EXPECT_EQ(counts[word(i)], kTimes);
   EXPECT_EQ(counts[word(600)], kThreads * kTimes);
   EXPECT_FALSE(tracer_.has_missed());
+}
+
+/// In a process with several threads, or over a breakpoint, the processor makes the writes.
+TEST_F(TracerPagesTest, CountsEachRoundOfOneThatRepeats) {
+  const std::vector<size_t> words = {10, 20, 515};
+  auto what = [](bool threads) {
+    std::atomic<bool> over = false;
+    std::thread other;
+    if (threads)
+      other = std::thread([&] {
+        while (!over) usleep(100);
+      });
+    uint8_t source[600];
+    std::memset(source, 7, sizeof source);
+    tracer_subject_copy(bytes(), source, 600);
+    tracer_subject_copy(bytes() + kPage - 200, source, 300);
+    over = true;
+    if (threads) other.join();
+    return ground.words[10] == 0x0707070707070707 ? 0 : 1;
+  };
+  Counts expected{{word(10), 8}, {word(20), 8}, {word(515), 8}};
+  for (bool threads : {false, true}) {
+    for (bool breaks : {false, true}) {
+      gate_->begun = gate_->open = 0;
+      pid_t child = start([&] { return what(threads); });
+      guard(child, words);
+      if (breaks) {
+        ASSERT_TRUE(tracer_.add_break(child, address_of(&tracer_subject_repeat)));
+      }
+      Counts counts;
+      int passes = 0;
+      tracer_.filter = [&](const TraceStop& stop) {
+        stop.kind == Kind::kBreak ? ++passes : ++counts[stop.address];
+        return false;
+      };
+      expect_end(child);
+      tracer_.filter = nullptr;
+      EXPECT_EQ(counts, expected) << threads << breaks;
+      EXPECT_EQ(passes, breaks ? 2 : 0) << threads;
+    }
+  }
+}
+
+TEST_F(TracerPagesTest, GoesOnInTheMiddleOfOneThatRepeats) {
+  for (bool guarded : {false, true}) {
+    gate_->begun = gate_->open = 0;
+    pid_t child = start([] {
+      uint8_t source[600] = {};
+      tracer_subject_copy(bytes(), source, sizeof source);
+      return 0;
+    });
+    uint64_t at = address_of(&tracer_subject_repeat);
+    ASSERT_TRUE(tracer_.add_break(child, at));
+    ASSERT_TRUE(guarded ? tracer_.add_guarded(child, word(10), 8) : tracer_.add_watch(child, word(10), 8));
+    ASSERT_EQ(go_on(child).kind, Kind::kBreak);
+    for (uint64_t i = 1; i <= 8; ++i) {
+      TraceStop stop = go_on(child);
+      ASSERT_EQ(stop.kind, Kind::kWatch) << i;
+      EXPECT_EQ(registers(child).rip, at);
+      EXPECT_EQ(registers(child).rdi, word(10) + i);
+    }
+    expect_end(child);
+  }
+}
+
+[[gnu::noinline]] int go_deep(int depth) {
+  volatile char room[1000];
+  room[0] = 1;
+  if (depth == 600) pass(1);
+  int below = depth > 1 ? go_deep(depth - 1) : 0;
+  return below + room[0] - 1;
+}
+
+TEST_F(TracerPagesTest, StacksGrow) {
+  pid_t child = start([] { return go_deep(1200); });
+  ASSERT_TRUE(tracer_.add_break(child, address_of(pass)));
+  ASSERT_EQ(go_on(child).kind, Kind::kBreak);
+  tracer_.remove_break(child, address_of(pass));
+  ASSERT_TRUE(tracer_.add_guarded(child, registers(child).rsp & ~uint64_t{kPage - 1}, 8));
+  tracer_.filter = [](const TraceStop&) { return false; };
+  expect_end(child);
+  tracer_.filter = nullptr;
 }
 
 TEST_F(TracerPagesTest, BreakpointsAndStepsAreTheSame) {

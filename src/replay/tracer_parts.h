@@ -46,6 +46,7 @@ struct Tracer::Thread {
   int signal = 0;                        ///< to be delivered when it goes on
   std::optional<siginfo_t> info;         ///< of it, if it was put off
   std::optional<uint64_t> seen;          ///< the breakpoint here has been told of
+  std::optional<uint64_t> midway;        ///< it is in the middle of what repeats there, over a breakpoint
   std::optional<uint64_t> swallowed_at;  ///< a fault there was taken for that of a breakpoint removed since
   std::optional<TraceStop> pending;
   std::vector<uint64_t> watches_hit;
@@ -66,6 +67,12 @@ struct Tracer::Here {
   size_t size = 0;
 
   bool pops_flags() const { return size > 0 && code[0] == 0x9d; }
+  /// rep movs and the like: each round is a step.
+  bool repeats() const {
+    if (code[0] != 0xf2 && code[0] != 0xf3) return false;
+    uint8_t operation = code[(code[1] & 0xf0) == 0x40 ? 2 : 1];
+    return (operation >= 0xa4 && operation <= 0xa7) || (operation >= 0xaa && operation <= 0xaf);
+  }
 };
 
 /// Between a public call's begin and end. What is due is done at the outermost end.

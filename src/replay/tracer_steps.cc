@@ -21,13 +21,6 @@ constexpr int kLongPatience = 400;  // the same where somebody might miss someth
 
 bool is_prefix(uint8_t byte) { return byte == 0x66 || (byte & 0xf0) == 0x40 || byte == 0xf2 || byte == 0xf3; }
 
-/// rep movs and the like: each round is a step.
-bool is_repeated(const uint8_t* code) {
-  if (code[0] != 0xf2 && code[0] != 0xf3) return false;
-  uint8_t operation = code[(code[1] & 0xf0) == 0x40 ? 2 : 1];
-  return (operation >= 0xa4 && operation <= 0xa7) || (operation >= 0xaa && operation <= 0xaf);
-}
-
 bool is_fault(int signal, const siginfo_t& info) {
   bool may_be = signal == SIGSEGV || signal == SIGBUS || signal == SIGILL || signal == SIGFPE ||
                 signal == SIGTRAP || signal == SIGSYS;
@@ -51,7 +44,7 @@ Tracer::Here Tracer::prepare_step(Thread& thread) {
   const uint8_t* code = here.code;
   thread.traps_itself = (here.registers.eflags & kTrapFlag) != 0;
   thread.saves_flags = code[0] == 0x0f && code[1] == 0x05;  // syscall: in r11
-  thread.repeats = is_repeated(code);
+  thread.repeats = here.repeats();
   thread.pushes_flags = code[is_prefix(code[0]) ? 1 : 0] == 0x9c;
   return here;
 }
@@ -81,6 +74,7 @@ Tracer::Tried Tracer::try_step(pid_t id) {
   if (process->memory->has(here.registers.rip)) {
     pass_over(*thread, here.registers.rip);
     thread->passing = false;
+    thread->midway.reset();
     bool faulted = std::exchange(thread->signal, 0) != 0 && next_instruction(id) == here.registers.rip;
     return thread->gone ? Tried::kEnded : faulted ? Tried::kFaulted : Tried::kDone;
   }
@@ -147,9 +141,11 @@ void Tracer::hold_others(Thread& thread, const std::function<void()>& body) {
   }
 }
 
-/// The breakpoint at `address` is out for as long as it takes.
+/// The breakpoint at `address` is out for as long as it takes. One that repeats is done to its end, or to the
+/// first hit: then it is `midway`.
 std::optional<TraceStop> Tracer::pass_over(Thread& thread, uint64_t address) {
   Here here = prepare_step(thread);
+  thread.midway.reset();
   if (pass_by(thread, here)) return std::nullopt;
   std::shared_ptr<TracedMemory> memory = thread.process.lock()->memory;
   std::optional<TraceStop> hit;
@@ -158,6 +154,7 @@ std::optional<TraceStop> Tracer::pass_over(Thread& thread, uint64_t address) {
     if (!thread.gone) hit = step_guarded(thread);
     memory->put_in(address);
   });
+  if (hit && here.repeats() && !thread.gone && next_instruction(thread.id) == address) thread.midway = address;
   return hit;
 }
 
@@ -196,8 +193,8 @@ std::optional<TraceStop> Tracer::step_over(Thread& thread) {
       break;
     }
     hit = classify(thread, status);
-    // For step_guarded(), also in the middle of one that repeats.
-    if (thread.fault || (hit && thread.near)) thread.passing = false;
+    // Also in the middle of one that repeats.
+    if (thread.fault || (hit && (thread.near || thread.repeats))) thread.passing = false;
     if (thread.signal == 0 || thread.gone) continue;
     siginfo_t now{};
     if (ptrace(PTRACE_GETSIGINFO, thread.id, nullptr, &now) != 0) continue;

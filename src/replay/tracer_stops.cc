@@ -259,6 +259,7 @@ void Tracer::adopt_process(Process& parent, pid_t child) {
   first->stands = true;
   if (!shared && !parent.memory->pages.empty()) {
     process->memory->call_instruction = parent.memory->call_instruction;
+    parent.memory->pages.note_growth(parent.id);
     (void)change_pages(*first, parent.memory->pages.to_free({}), false);
     if (first->gone) return;
   }
@@ -316,8 +317,9 @@ void Tracer::conclude(Thread& thread, TraceStop hit) {
     if (thread.gone) return;
     same_cpu_.note_hit(thread.id);
     std::optional<TraceStop> next;
-    if (hit.kind == TraceStop::Kind::kBreak && process->memory->has(hit.address))
-      next = pass_over(thread, hit.address);
+    std::optional<uint64_t> over = std::exchange(thread.midway, std::nullopt);
+    if (hit.kind == TraceStop::Kind::kBreak) over = hit.address;
+    if (over && process->memory->has(*over)) next = pass_over(thread, *over);
     if (thread.gone) return;
     if (!next && thread.stepping && !thread.passing && thread.signal == 0)
       next = TraceStop{TraceStop::Kind::kStep, process->id, thread.id, 0, 0};
@@ -330,6 +332,7 @@ void Tracer::conclude(Thread& thread, TraceStop hit) {
   if (thread.gone) return;
   for (auto& [id, other] : process->threads) other->stepping = false;
   if (hit.kind == TraceStop::Kind::kBreak) thread.seen = hit.address;
+  if (thread.midway) thread.seen = std::exchange(thread.midway, std::nullopt);
   if (hit.kind == TraceStop::Kind::kStep) thread.seen = next_instruction(thread.id);
   stops_.push_back(hit);
 }
