@@ -7,7 +7,7 @@
 namespace pastcone::replay {
 namespace {
 
-constexpr uint64_t kBelowStack = 256, kAboveStack = 1 << 16;
+constexpr uint64_t kBelowStack = 256, kAboveStack = 1 << 16, kPage = 4096;
 
 }  // namespace
 
@@ -60,7 +60,8 @@ std::optional<uint64_t> Emulation::load(const Operand& operand, unsigned size) c
 bool Emulation::store(const Operand& operand, uint64_t value, unsigned size) {
   if (short_) return false;
   if (operand.in_memory) {
-    if (!may_touch(operand.address)) return false;
+    bool in_two_pages = operand.address % kPage + size > kPage;  // of which one may be written, and one not
+    if (in_two_pages || !may_touch(operand.address)) return false;
     iovec ours{&value, size}, theirs{reinterpret_cast<void*>(operand.address), size};
     return process_vm_writev(bounds_.process, &ours, 1, &theirs, 1, 0) == static_cast<ssize_t>(size);
   }

@@ -150,6 +150,7 @@ class Decoder {
     uint32_t size = kind == 0x62 ? kAnyVector : (last & 4) != 0 ? 32 : 16;
     uint8_t operation = byte();
     if (map == 1 && operation == 0x77) return;
+    if (map == 1 && operation == 0xf7) return touch(r_.rdi, 16);
     bool many_places =
         map == 2 && ((operation >= 0x90 && operation <= 0x93) || (operation >= 0xa0 && operation <= 0xa3) ||
                      operation == 0xc6 || operation == 0xc7);
@@ -211,6 +212,8 @@ class Decoder {
       case 0xb3:
       case 0xbb:
         return bit();
+      case 0xf7:
+        return touch(r_.rdi, 16);  // maskmovdqu
       case 0xae:
       case 0xc7:
         modrm(0, 0);

@@ -67,6 +67,8 @@ TEST(Operands, Vectors) {
   Operands scaled = of({0x62, 0xf1, 0xfe, 0x28, 0x6f, 0x47, 0x01});  // vmovdqu64 32(%rdi),%ymm0
   EXPECT_NE(std::find(scaled.memory.begin(), scaled.memory.end(), Memory{0x6020, 64}), scaled.memory.end());
   EXPECT_FALSE(of({0xc4, 0xe2, 0x75, 0x90, 0x04, 0x87}).known);  // a gather
+  for (const auto& masked : {of({0x66, 0x0f, 0xf7, 0xc1}), of({0xc5, 0xf9, 0xf7, 0xc1})})  // maskmovdqu
+    EXPECT_EQ(masked.memory, (std::vector<Memory>{{0x6000, 16}}));
 }
 
 TEST(Operands, WaysOut) {

@@ -259,6 +259,18 @@ bool Tracer::tell_if_wanted(Thread& thread, TraceStop hit) {
   return told;
 }
 
+bool Tracer::has_seen(pid_t id) const {
+  ThreadRef thread = find_standing(id);
+  return thread && thread->seen && *thread->seen == next_instruction(id);
+}
+
+void Tracer::set_seen(pid_t id, bool seen) {
+  ThreadRef thread = find_standing(id);
+  if (!thread) return;
+  thread->seen.reset();
+  if (seen) thread->seen = next_instruction(id);
+}
+
 bool Tracer::holds(pid_t id) const {
   auto found = threads_.find(id);
   return found != threads_.end() && found->second->held;
@@ -275,7 +287,9 @@ void Tracer::go_on(pid_t id, const std::set<pid_t>& staying) {
   if (process->ended) return;
   auto threads = process->threads;
   for (auto& [thread_id, thread] : threads) {
-    if (thread->pending && !thread->held && tell_if_wanted(*thread, *std::exchange(thread->pending, std::nullopt))) return;
+    if (thread->pending && !thread->held &&
+        tell_if_wanted(*thread, *std::exchange(thread->pending, std::nullopt)))
+      return;
   }
   for (auto& [thread_id, thread] : threads) {
     if (thread->held) continue;

@@ -102,6 +102,11 @@ class Tracer {
   /// inside it.
   void note_jump(pid_t thread, uint64_t address, uint64_t stub);
 
+  /// Whether a breakpoint where the thread stands has been told of, or need not be. Who moves a thread away and
+  /// back again puts this back, too.
+  bool has_seen(pid_t thread) const;
+  void set_seen(pid_t thread, bool seen);
+
   /// All threads. Who has stopped at a breakpoint, or stood there when it was added, is taken over it first;
   /// nobody else misses it meanwhile. Points that others hit while all were being stopped come now.
   /// Those of `staying` stay where they are.
@@ -182,6 +187,7 @@ class Tracer {
   std::optional<TraceStop> step_over(Thread& thread);
   void hold_others(Thread& thread, const std::function<void()>& body);
   Here prepare_step(Thread& thread);
+  void keep_signal(Thread& thread) const;
   void clean_up_step(Thread& thread);
 
   // tracer_pages.cc: guarded pages

@@ -122,11 +122,7 @@ std::optional<int64_t> Tracer::call(Thread& thread, int64_t number,
   if (memory.call_instruction == 0) memory.call_instruction = find_call_instruction(memory, process->id);
   uint64_t at = memory.call_instruction;
   if (at == 0 || memory.any(at, at + 2)) return std::nullopt;
-  // A signal that is to be delivered would be forgotten.
-  if (thread.signal != 0 && !thread.info) {
-    thread.info.emplace();
-    if (ptrace(PTRACE_GETSIGINFO, thread.id, nullptr, &*thread.info) != 0) thread.info.reset();
-  }
+  keep_signal(thread);
   user_regs_struct before{};
   uint64_t mask = 0;
   if (ptrace(PTRACE_GETREGS, thread.id, nullptr, &before) != 0) return std::nullopt;
@@ -360,7 +356,7 @@ std::optional<TraceStop> Tracer::pass_quickly(Thread& thread, bool& done) {
 }
 
 /// One instruction that writes about there, or one round of it. The debug registers tell what is written;
-/// where they are too few it is done again, for only plain stores are so wide.
+/// where they are too few it is done again, from what was there before.
 std::optional<TraceStop> Tracer::step_near(Thread& thread, uint64_t address) {
   ProcessRef process = thread.process.lock();
   Here here = prepare_step(thread);
@@ -381,12 +377,22 @@ std::optional<TraceStop> Tracer::step_near(Thread& thread, uint64_t address) {
       add(watch.address, watch.size, watch.reads);
   }
   auto state = groups.size() > 1 ? extended_state(thread.id) : Result<std::vector<uint8_t>>();
+  std::vector<std::pair<uint64_t, std::vector<uint8_t>>> before;
+  for (const Operands::Memory& one : operands.memory) {
+    if (groups.size() == 1) break;
+    std::vector<uint8_t> bytes(one.size);
+    // It may be larger here than it is.
+    while (!bytes.empty() && !process->memory->read(one.address, bytes.data(), bytes.size()))
+      bytes.resize(bytes.size() / 2);
+    before.emplace_back(one.address, std::move(bytes));
+  }
   std::vector<uint64_t> hits;
   std::optional<TraceStop> hit;
   for (size_t i = 0; i < groups.size(); ++i) {
     if (i > 0) {
       ptrace(PTRACE_SETREGS, thread.id, nullptr, &here.registers);
       if (state) (void)set_extended_state(thread.id, *state);
+      for (const auto& [at, bytes] : before) process->memory->write(at, bytes.data(), bytes.size());
     }
     if (groups.size() > 1 || !groups.front().empty()) {
       thread.near = groups[i];

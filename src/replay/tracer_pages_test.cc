@@ -390,6 +390,20 @@ TEST_F(TracerPagesTest, GoesOnInTheMiddleOfOneThatRepeats) {
   }
 }
 
+TEST_F(TracerPagesTest, WritesOnceWhatTouchesMoreThanFourWords) {
+  pid_t child = start([] {
+    ground.words[4] = 0x0101010101010101;
+    asm volatile("shlq $1, %0" : "+m"(ground.words[4])::"cc");
+    return ground.words[4] == 0x0202020202020202 ? 0 : 1;
+  });
+  Counts expected;
+  for (uint64_t i = 0; i < 8; ++i) {
+    ASSERT_TRUE(tracer_.add_guarded(child, word(4) + i, 1));
+    expected[word(4) + i] = 2;
+  }
+  EXPECT_EQ(count(child), expected);
+}
+
 [[gnu::noinline]] int go_deep(int depth) {
   volatile char room[1000];
   room[0] = 1;

@@ -65,17 +65,29 @@ void Tracer::clean_up_step(Thread& thread) {
   process->memory->write(now.rsp + 1, &byte, 1);
 }
 
+/// The kernel forgets what came with a signal that is due when the thread stops for another one.
+void Tracer::keep_signal(Thread& thread) const {
+  if (thread.signal == 0 || thread.info) return;
+  thread.info.emplace();
+  if (ptrace(PTRACE_GETSIGINFO, thread.id, nullptr, &*thread.info) != 0) thread.info.reset();
+}
+
 Tracer::Tried Tracer::try_step(pid_t id) {
   Entry entry(*this);
   ThreadRef thread = find_standing(id);
   ProcessRef process = thread ? thread->process.lock() : nullptr;
   if (!process || !process->stands || process->leaving) return Tried::kEnded;
+  keep_signal(*thread);
   Here here = prepare_step(*thread);
   if (process->memory->has(here.registers.rip)) {
+    int due = std::exchange(thread->signal, 0);
+    std::optional<siginfo_t> info = std::exchange(thread->info, std::nullopt);
+    thread->stepping = true;  // of one that repeats, one round
     pass_over(*thread, here.registers.rip);
-    thread->passing = false;
+    thread->stepping = thread->passing = false;
     thread->midway.reset();
-    bool faulted = std::exchange(thread->signal, 0) != 0 && next_instruction(id) == here.registers.rip;
+    bool faulted = std::exchange(thread->signal, due) != 0 && next_instruction(id) == here.registers.rip;
+    thread->info = info;
     return thread->gone ? Tried::kEnded : faulted ? Tried::kFaulted : Tried::kDone;
   }
   // After a step over popf the kernel takes the trap flag for the program's own.
@@ -94,6 +106,7 @@ Tracer::Tried Tracer::try_step(pid_t id) {
       thread->interrupted = false;  // somebody had asked it to stop, which it does
     } else if (!is_fault(WSTOPSIG(status), info)) {
       thread->signal = WSTOPSIG(status);  // comes when it goes on
+      thread->info = info;
     } else if (WSTOPSIG(status) == SIGSEGV && is_page_fault(*thread, info)) {
       free_pages(*process);
       if (is_page_fault(*thread, info)) return Tried::kFaulted;  // nobody could do it
@@ -154,7 +167,8 @@ std::optional<TraceStop> Tracer::pass_over(Thread& thread, uint64_t address) {
     if (!thread.gone) hit = step_guarded(thread);
     memory->put_in(address);
   });
-  if (hit && here.repeats() && !thread.gone && next_instruction(thread.id) == address) thread.midway = address;
+  if (hit && here.repeats() && !thread.gone && next_instruction(thread.id) == address)
+    thread.midway = address;
   return hit;
 }
 
@@ -163,12 +177,9 @@ std::optional<TraceStop> Tracer::step_over(Thread& thread) {
   bool was_halting = std::exchange(process->halting, true);  // whom it creates meanwhile has to wait
   bool alone = process->threads.size() == 1;
   // A signal that is due comes after the instruction, or its handler would come back to the breakpoint.
+  keep_signal(thread);
   int signal = std::exchange(thread.signal, 0);
   std::optional<siginfo_t> info = std::exchange(thread.info, std::nullopt);
-  if (signal != 0 && !info) {
-    info.emplace();
-    if (ptrace(PTRACE_GETSIGINFO, thread.id, nullptr, &*info) != 0) info.reset();
-  }
   std::optional<TraceStop> hit;
   thread.passing = true;
   while (thread.passing && !thread.gone) {

@@ -78,6 +78,66 @@ TEST_F(TracerTest, CountsItsPoints) {
   expect_end(child);
 }
 
+TEST_F(TracerTest, TriesOneRoundOfWhatRepeats) {
+  pid_t child = start([] { return pass_times(1); });
+  uint64_t at = address_of(&tracer_subject_repeat);
+  user_regs_struct before = registers(child), tried = before;
+  tried.orig_rax = ~uint64_t{0};
+  tried.rip = at;
+  tried.rcx = 3;
+  tried.rsi = address_of(&watched[0]);
+  tried.rdi = address_of(&watched[1]);
+  for (bool breaks : {false, true}) {
+    if (breaks) {
+      ASSERT_TRUE(tracer_.add_break(child, at));
+    }
+    ASSERT_TRUE(tracer_.set_registers(child, tried));
+    EXPECT_EQ(tracer_.try_step(child), Tracer::Tried::kDone);
+    EXPECT_EQ(registers(child).rip, at);
+    EXPECT_EQ(registers(child).rcx, 2u);
+  }
+  ASSERT_TRUE(tracer_.set_registers(child, before));
+  expect_end(child);
+}
+
+volatile int signal_value;
+
+TEST_F(TracerTest, WhatComesWithASignalOutlastsWhatIsTried) {
+  pid_t child = start([] {
+    struct sigaction action {};
+    action.sa_sigaction = [](int, siginfo_t* info, void*) { signal_value = info->si_value.sival_int; };
+    action.sa_flags = SA_SIGINFO;
+    sigaction(SIGUSR1, &action, nullptr);
+    pass(1);
+    while (signal_value == 0) counter = counter + 1;
+    return static_cast<int>(signal_value);
+  });
+  ASSERT_TRUE(tracer_.add_break(child, address_of(pass)));
+  ASSERT_EQ(go_on(child).kind, Kind::kBreak);
+  tracer_.remove_break(child, address_of(pass));
+  tracer_.go_on(child);
+  ASSERT_EQ(sigqueue(child, SIGUSR1, {.sival_int = 7}), 0);
+  tracer_.ask_to_stop(child);
+  ASSERT_EQ(next().kind, Kind::kAsked);
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(tracer_.try_step(child), Tracer::Tried::kDone);
+  expect_end(child, 7);
+}
+
+TEST_F(TracerTest, WhoIsPutBackHasSeenWhatHeHadSeen) {
+  pid_t child = start([] { return pass_times(1); });
+  ASSERT_TRUE(tracer_.add_break(child, address_of(pass)));
+  ASSERT_EQ(go_on(child).kind, Kind::kBreak);
+  user_regs_struct before = registers(child), elsewhere = before;
+  elsewhere.rip = address_of(&tracer_subject_second);
+  EXPECT_TRUE(tracer_.has_seen(child));
+  ASSERT_TRUE(tracer_.set_registers(child, elsewhere));
+  EXPECT_FALSE(tracer_.has_seen(child));
+  ASSERT_TRUE(tracer_.set_registers(child, before));
+  tracer_.set_seen(child, false);
+  EXPECT_EQ(go_on(child).kind, Kind::kBreak);
+  expect_end(child);
+}
+
 TEST_F(TracerTest, TriesInstructionsWhoseFaultsNobodySees) {
   pid_t child = start([] {
     std::signal(SIGSEGV, [](int) { _exit(9); });
