@@ -42,6 +42,7 @@ Question::~Question() {
   if (!registers_) return;
   (void)run_.tracer().set_extended_state(tid, extended_);
   (void)run_.tracer().set_registers(tid, *registers_);
+  run_.tracer().set_seen(tid, seen_);
   (void)run_.tracer().set_signal_mask(tid, signals_);
   run_.set_way(thread_, way_);
 }
@@ -130,6 +131,7 @@ Status Question::save() {
   extended_ = TRY(run_.tracer().extended_state(tid));
   signals_ = TRY(run_.tracer().signal_mask(tid));
   TRY_STATUS(run_.tracer().set_signal_mask(tid, kAllButFaults));
+  seen_ = run_.tracer().has_seen(tid);
   registers_ = now;
   // Functions that are shown as if they had not called others have those others' frames below them.
   uint64_t shown = shown_ ? shown_->rsp : 0, live = now.rsp - kRedZone;
@@ -170,7 +172,7 @@ Status Question::write(uint64_t address, ByteView bytes) {
 }
 
 bool Question::is_own_stack(uint64_t address) const {
-  return stack_ != 0 && stack_ - address <= kLargestStack;
+  return stack_ != 0 && address >= lowest_ && address <= stack_;
 }
 
 bool Question::fail_with(std::string reason) {
@@ -187,7 +189,7 @@ bool Question::follow(const std::function<bool()>& interrupted) {
   auto start = run_.real_registers(thread_);
   if (!start) return fail_with(start.error().message);
   now_ = *start;
-  stack_ = start->rsp;
+  stack_ = lowest_ = start->rsp;
   called_ = true;
   bool there = false;
   while (!there && step()) {
@@ -272,6 +274,9 @@ bool Question::step() {
     return fail_with(
         "a function that is called would do something that is recorded (a system call, a lock, memory from "
         "malloc): only pure functions can be called");
+  // Other memory may lie not far below the stack of a thread.
+  if (now_.rsp <= stack_ && stack_ - now_.rsp <= kLargestStack)
+    lowest_ = std::min<uint64_t>(lowest_, now_.rsp - kRedZone);
   pid_t process = run_.pid(thread_.process());
   std::span<const uint8_t> code = next_code();
   if (code.empty()) return crash("a function that is called crashes");

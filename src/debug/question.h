@@ -77,11 +77,12 @@ class Question {
   std::optional<gdb::Registers> start_;  ///< of all calls
   std::vector<uint8_t> extended_;
   uint64_t signals_ = 0;                                           ///< that were blocked
+  bool seen_ = false;                                              ///< the breakpoint where it stood
   std::vector<std::pair<uint64_t, std::vector<uint8_t>>> memory_;  ///< as it was, in the order of changes
   std::vector<std::pair<uint64_t, uint32_t>> reads_;
   std::set<uint64_t> breaks_;
-  uint64_t bottom_ = 0;   ///< of the stack, as it is shown: nothing of the program is below
-  uint64_t stack_ = 0;    ///< below it is the called function's own
+  uint64_t bottom_ = 0;              ///< of the stack, as it is shown: nothing of the program is below
+  uint64_t stack_ = 0, lowest_ = 0;  ///< between them is what the called function has used of it
   uint64_t scratch_ = 0, scratch_used_ = 0;
   uint64_t steps_ = 0;
   user_regs_struct now_{};                         ///< of a function that is called
