@@ -81,10 +81,16 @@ class Incarnation {
     bool operator==(const Since&) const = default;
   };
   Since since(ThreadId thread) const;
+  struct Point {
+    Move::Kind kind;
+    uint64_t address;
+    uint32_t size;  ///< of what is watched; there may be several that begin there
+    auto operator<=>(const Point&) const = default;
+  };
   struct Way {
     Since since;          ///< what follows is behind it
     Trail before;         ///< up to where counting began
-    std::map<std::pair<Move::Kind, uint64_t>, uint64_t> counts;
+    std::map<Point, uint64_t> counts;
     Trail now;  ///< where it stands, if it does
     /// What comes before that. None: it has passed no point on the way, and this is at the last one.
     std::optional<Trail> first = {};
@@ -123,7 +129,7 @@ class Incarnation {
  private:
   explicit Incarnation(const World& world) : world_(world) {}
   bool take_hit(const replay::TraceStop& stop);
-  Move::Kind kind_of(const replay::TraceStop& stop, ThreadId thread) const;
+  static Point point_of(const replay::TraceStop& stop);
   void note_stop(const replay::TraceStop& stop, ThreadId thread);
   void begin_trail_here(ThreadId thread);
   Result<Arrival> walk(ThreadId thread, const Trail& trail, bool stops = false);
@@ -151,12 +157,6 @@ class Incarnation {
   std::set<pid_t> held_;  ///< threads that have come to their places while others of their process still walk there
   std::map<ThreadId, Way> ways_;
   std::map<ProcessId, CodeMap> codes_;
-  struct Watched {
-    uint32_t size = 0;
-    bool reads = false;
-    int guarded = 0;  ///< how often, by its page
-  };
-  std::map<std::pair<ProcessId, uint64_t>, Watched> watched_;
 };
 
 }  // namespace pastcone::debug

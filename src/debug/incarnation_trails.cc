@@ -25,10 +25,9 @@ void add_steps(Trail& trail, uint64_t count) {
 
 }  // namespace
 
-Move::Kind Incarnation::kind_of(const TraceStop& stop, ThreadId thread) const {
-  if (stop.kind != TraceStop::Kind::kWatch) return Move::Kind::kBreak;
-  auto watched = watched_.find({thread.process(), stop.address});
-  return watched != watched_.end() && watched->second.reads ? Move::Kind::kAccess : Move::Kind::kWatch;
+Incarnation::Point Incarnation::point_of(const TraceStop& stop) {
+  if (stop.kind != TraceStop::Kind::kWatch) return {Move::Kind::kBreak, stop.address, 0};
+  return {stop.reads ? Move::Kind::kAccess : Move::Kind::kWatch, stop.address, stop.size};
 }
 
 bool Incarnation::take_hit(const TraceStop& stop) {
@@ -42,7 +41,7 @@ bool Incarnation::take_hit(const TraceStop& stop) {
   if (thread.valid() && !inside) {
     Way& way = ways_[thread];
     if (Since now = since(thread); way.since != now) way = {now, {}, {}, {}};
-    ++way.counts[{kind_of(stop, thread), stop.address}];
+    ++way.counts[point_of(stop)];
   }
   return filter ? filter(stop, thread, inside) : !inside;
 }
@@ -55,11 +54,10 @@ void Incarnation::note_stop(const TraceStop& stop, ThreadId thread) {
   switch (stop.kind) {
     case TraceStop::Kind::kBreak:
     case TraceStop::Kind::kWatch: {
-      uint64_t count = same ? way.counts[{kind_of(stop, thread), stop.address}] : 1;
+      Point point = point_of(stop);
+      uint64_t count = same ? way.counts[point] : 1;
       way.now = same ? way.before : Trail();
-      auto size = watched_.find({thread.process(), stop.address});
-      bool watches = stop.kind == TraceStop::Kind::kWatch && size != watched_.end();
-      way.now.push_back({kind_of(stop, thread), watches ? size->second.size : 0, count, stop.address});
+      way.now.push_back({point.kind, point.size, count, point.address});
       break;
     }
     case TraceStop::Kind::kStep:
@@ -98,8 +96,6 @@ Status Incarnation::add_watch(ProcessId process, uint64_t address, uint32_t size
   bool guarded = !added && !reads && size <= replay::kLongestGuarded;
   if (guarded) added = tracer().add_guarded(pid(process), address, size);
   TRY_STATUS(std::move(added));
-  Watched& watched = watched_[{process, address}];
-  watched = {size, reads, watched.guarded + (guarded ? 1 : 0)};
   for (pid_t tid : tracer().threads(pid(process))) begin_trail_here(thread_of(tid));
   return {};
 }
@@ -107,10 +103,8 @@ Status Incarnation::add_watch(ProcessId process, uint64_t address, uint32_t size
 void Incarnation::remove_watch(ProcessId process, uint64_t address, uint32_t size, bool reads) {
   pid_t id = pid(process);
   if (id == 0 || !tracer().traces(id)) return;
-  Watched& watched = watched_[{process, address}];
-  if (watched.guarded == 0) return tracer().remove_watch(id, address, size, reads);
-  --watched.guarded;
-  tracer().remove_guarded(id, address, size);
+  bool guarded = !reads && tracer().remove_guarded(id, address, size);
+  if (!guarded) tracer().remove_watch(id, address, size, reads);
 }
 
 /// As far as the program goes to its next event.
@@ -134,7 +128,9 @@ Result<Arrival> Incarnation::walk_to_hit(ThreadId thread, const Move& move, cons
     TRY_STATUS(watches ? add_watch(process, move.address, move.size, reads) : add_break(process, move.address));
   }
   filter = [&](const TraceStop& stop, ThreadId by, bool inside) {
-    bool counts = by == thread && !inside && stop.address == move.address;
+    bool meant = counted ? stop.address == move.address
+                         : point_of(stop) == Point{move.kind, move.address, watches ? move.size : 0};
+    bool counts = by == thread && !inside && meant;
     bool last = counts && --left == 0;
     there = there || last;
     return last || (stops && stops(stop, by, inside));

@@ -280,8 +280,9 @@ bool Watches::hit(const TraceStop& stop, ThreadId thread, bool inside) {
 bool Watches::take(int number, Watch& watch, const TraceStop& stop, ThreadId thread, bool inside) {
   bool watches = stop.kind == TraceStop::Kind::kWatch;
   bool at_caller = !watches && watch.guarded && stop.address == watch.what.frame->caller;
-  bool its_word =
-      watches && std::ranges::any_of(watch.words, [&](const Word& w) { return w.address == stop.address; });
+  const Breakpoint* listed = point(number);
+  bool its_word = watches && listed != nullptr && stop.reads == (listed->watch != "watch") &&
+                  watch.words.contains({stop.address, stop.size});
   if (!at_caller && !its_word) return false;
   auto registers = engine_.now().tracer().registers(stop.thread);
   if (!registers) return false;
@@ -292,7 +293,7 @@ bool Watches::take(int number, Watch& watch, const TraceStop& stop, ThreadId thr
   if (at_caller) return false;
   Look now = look(watch);
   bool changes = now.value != watch.value;
-  const std::string& kind = point(number)->watch;
+  const std::string& kind = listed->watch;
   bool moved = kind == "watch" && words_to_watch(now.words) != watch.words;
   if (inside) {
     if (kind == "rwatch") watch.value = now.value;

@@ -22,9 +22,11 @@ void add_page(std::vector<GuardedPages::Change>& changes, uint64_t page, int pro
 
 }  // namespace
 
-void GuardedWords::remove(uint64_t address, uint32_t size) {
+bool GuardedWords::remove(uint64_t address, uint32_t size) {
   auto word = words_.find({address, size});
-  if (word != words_.end() && --word->second == 0) words_.erase(word);
+  if (word == words_.end()) return false;
+  if (--word->second == 0) words_.erase(word);
+  return true;
 }
 
 std::set<uint64_t> GuardedWords::pages() const {

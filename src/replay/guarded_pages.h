@@ -20,7 +20,7 @@ class GuardedWords {
  public:
   /// Counted.
   void add(uint64_t address, uint32_t size) { ++words_[{address, size}]; }
-  void remove(uint64_t address, uint32_t size);
+  bool remove(uint64_t address, uint32_t size);
   void clear() { words_.clear(); }
   bool empty() const { return words_.empty(); }
   std::set<uint64_t> pages() const;

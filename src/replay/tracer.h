@@ -32,6 +32,7 @@ namespace pastcone::replay {
 
 class Session;
 class TracedMemory;
+struct WatchedWord;
 
 struct TraceStop {
   enum class Kind : uint8_t { kBreak, kWatch, kStep, kAsked, kEnded, kExecuted };
@@ -40,6 +41,8 @@ struct TraceStop {
   uint64_t address = 0;  ///< kBreak: where it is, and rip is there; kWatch: as given to add_watch, and rip is
                          ///< behind the instruction
   int status = 0;        ///< kEnded: as from waitpid
+  uint32_t size = 0;     ///< kWatch: as given to add_watch, and so
+  bool reads = false;    ///< is this. Words may begin at the same address, and each is told of.
 };
 
 class Tracer {
@@ -90,7 +93,8 @@ class Tracer {
   /// the page takes its time. The process does not see it: system calls, mprotect and its like too, find the
   /// pages as they should be. But signal handlers must have a stack elsewhere, as the runtime's have.
   Status add_guarded(pid_t process, uint64_t address, uint32_t size);
-  void remove_guarded(pid_t process, uint64_t address, uint32_t size);
+  /// False: it was not guarded.
+  bool remove_guarded(pid_t process, uint64_t address, uint32_t size);
   bool guards(pid_t process) const;
   /// Whether somebody may have written to any of them without being seen.
   bool has_missed() const { return missed_; }
@@ -170,6 +174,7 @@ class Tracer {
   // tracer_stops.cc: what a stop means
   std::optional<TraceStop> classify(Thread& thread, int status);
   std::optional<TraceStop> classify_trap(Thread& thread, int code);
+  TraceStop watch_stop(const Thread& thread) const;
   void note_handler_call(Thread& thread);
   bool note_end(Thread& thread, int status);
   bool take(pid_t thread, int status);
@@ -207,7 +212,7 @@ class Tracer {
   std::optional<TraceStop> step_guarded(Thread& thread);
   std::optional<TraceStop> write_through(Thread& thread, uint64_t address);
   std::optional<TraceStop> step_near(Thread& thread, uint64_t address);
-  std::optional<TraceStop> tell_of(Thread& thread, std::vector<uint64_t> hits);
+  std::optional<TraceStop> tell_of(Thread& thread, std::vector<WatchedWord> hits);
 
   std::map<pid_t, ProcessRef> processes_;
   std::map<pid_t, ThreadRef> threads_;

@@ -256,11 +256,11 @@ Status Tracer::add_guarded(pid_t id, uint64_t address, uint32_t size) {
   return arranged;
 }
 
-void Tracer::remove_guarded(pid_t id, uint64_t address, uint32_t size) {
+bool Tracer::remove_guarded(pid_t id, uint64_t address, uint32_t size) {
   ProcessRef process = find(id);
-  if (!process) return;
-  process->words.remove(address, size);
+  if (!process || !process->words.remove(address, size)) return false;
   process->pages_due = true;
+  return true;
 }
 
 bool Tracer::guards(pid_t id) const {
@@ -315,13 +315,12 @@ bool Tracer::is_page_fault(const Thread& thread, const siginfo_t& info) const {
   return pages.has(address);
 }
 
-std::optional<TraceStop> Tracer::tell_of(Thread& thread, std::vector<uint64_t> hits) {
+std::optional<TraceStop> Tracer::tell_of(Thread& thread, std::vector<WatchedWord> hits) {
   if (hits.empty()) return std::nullopt;
   std::ranges::sort(hits);
   hits.erase(std::unique(hits.begin(), hits.end()), hits.end());
   thread.watches_hit = std::move(hits);
-  return TraceStop{TraceStop::Kind::kWatch, thread.process.lock()->id, thread.id, thread.watches_hit.front(),
-                   0};
+  return watch_stop(thread);
 }
 
 /// One that repeats counts each round, as the processor does.
@@ -335,11 +334,12 @@ std::optional<TraceStop> Tracer::pass_quickly(Thread& thread, bool& done) {
     return other.second != process && other.second->memory == process->memory;
   });
   // Whether it reads something is for the debug registers.
-  bool reads = std::ranges::any_of(process->watches.near(0, UINT64_MAX), &Watchpoints::Watch::reads);
+  bool reads = std::ranges::any_of(process->watches.near(0, UINT64_MAX), &WatchedWord::reads);
   if (!alone || shared || reads) return std::nullopt;
   auto touched = [&](uint64_t address, size_t size) {
-    std::vector<uint64_t> all = process->watches.touched(address, size);
-    for (const GuardedWords::Word& word : process->words.touched(address, size)) all.push_back(word.address);
+    std::vector<WatchedWord> all = process->watches.near(address, size);
+    for (const GuardedWords::Word& word : process->words.touched(address, size))
+      all.push_back({word.address, word.size, false});
     return all;
   };
   StoreContext context{
@@ -373,7 +373,7 @@ std::optional<TraceStop> Tracer::step_near(Thread& thread, uint64_t address) {
   for (const Operands::Memory& one : operands.memory) {
     for (const GuardedWords::Word& word : process->words.touched(one.address, one.size))
       add(word.address, word.size, false);
-    for (const Watchpoints::Watch& watch : process->watches.near(one.address, one.size))
+    for (const WatchedWord& watch : process->watches.near(one.address, one.size))
       add(watch.address, watch.size, watch.reads);
   }
   auto state = groups.size() > 1 ? extended_state(thread.id) : Result<std::vector<uint8_t>>();
@@ -386,7 +386,7 @@ std::optional<TraceStop> Tracer::step_near(Thread& thread, uint64_t address) {
       bytes.resize(bytes.size() / 2);
     before.emplace_back(one.address, std::move(bytes));
   }
-  std::vector<uint64_t> hits;
+  std::vector<WatchedWord> hits;
   std::optional<TraceStop> hit;
   for (size_t i = 0; i < groups.size(); ++i) {
     if (i > 0) {

@@ -49,7 +49,7 @@ struct Tracer::Thread {
   std::optional<uint64_t> midway;        ///< it is in the middle of what repeats there, over a breakpoint
   std::optional<uint64_t> swallowed_at;  ///< a fault there was taken for that of a breakpoint removed since
   std::optional<TraceStop> pending;
-  std::vector<uint64_t> watches_hit;
+  std::vector<WatchedWord> watches_hit;
   InKernel in_kernel = InKernel::kNo;
   bool at_call = false;             ///< it has stopped at the beginning of a call
   bool call_due = false;            ///< which guarded pages must not be there for

@@ -180,8 +180,8 @@ std::optional<TraceStop> Tracer::classify(Thread& thread, int status) {
     }
     if (signal == SIGTRAP && info.si_code == kTrapCounted) {
       auto address = reinterpret_cast<uint64_t>(info.si_addr);
-      thread.watches_hit = {address};
-      return TraceStop{TraceStop::Kind::kWatch, process->id, thread.id, address, 0};
+      thread.watches_hit = {{address, 0, false}};
+      return watch_stop(thread);
     }
   }
   thread.signal = signal;
@@ -193,6 +193,12 @@ void Tracer::note_handler_call(Thread& thread) {
   thread.process.lock()->memory->renew();
   long number = ptrace(PTRACE_PEEKUSER, thread.id, offsetof(user_regs_struct, orig_rax), nullptr);
   if (number == SYS_rt_sigreturn) thread.in_handler = false;
+}
+
+/// It has written, or read, what is watched.
+TraceStop Tracer::watch_stop(const Thread& thread) const {
+  const WatchedWord& word = thread.watches_hit.front();
+  return {TraceStop::Kind::kWatch, thread.process.lock()->id, thread.id, word.address, 0, word.size, word.reads};
 }
 
 std::optional<TraceStop> Tracer::classify_trap(Thread& thread, int code) {
@@ -207,9 +213,7 @@ std::optional<TraceStop> Tracer::classify_trap(Thread& thread, int code) {
   if (step && !unfinished) thread.passing = false;
   const Watchpoints& watches = thread.near ? *thread.near : process->watches;
   if (code != kTrapIntoHandler) thread.watches_hit = watches.hits(thread.id);
-  if (code != kTrapIntoHandler && !thread.watches_hit.empty()) {
-    return TraceStop{TraceStop::Kind::kWatch, process->id, thread.id, thread.watches_hit.front(), 0};
-  }
+  if (code != kTrapIntoHandler && !thread.watches_hit.empty()) return watch_stop(thread);
   if (step && thread.stepping) return TraceStop{TraceStop::Kind::kStep, process->id, thread.id, 0, 0};
   return std::nullopt;
 }
@@ -300,12 +304,14 @@ bool Tracer::wanted(Thread& thread, TraceStop& hit) {
     return process->breaks.contains(hit.address) && (!filter || filter(hit));
   }
   if (hit.kind != TraceStop::Kind::kWatch || !filter) return true;
-  std::optional<uint64_t> first;  // one instruction may write several: all are told of
-  for (uint64_t address : thread.watches_hit) {
-    hit.address = address;
-    if (filter(hit) && !first) first = address;
+  std::optional<TraceStop> first;  // one instruction may write several: all are told of
+  for (const WatchedWord& word : thread.watches_hit) {
+    hit.address = word.address;
+    hit.size = word.size;
+    hit.reads = word.reads;
+    if (filter(hit) && !first) first = hit;
   }
-  if (first) hit.address = *first;
+  if (first) hit = *first;
   return first.has_value();
 }
 

@@ -70,7 +70,7 @@ Status Watchpoints::add(uint64_t address, uint32_t size, bool reads) {
           piece;
     }
   }
-  watches_.push_back({address, size, reads, 1});
+  watches_.push_back({{address, size, reads}, 1});
   return {};
 }
 
@@ -99,8 +99,8 @@ Status Watchpoints::apply(pid_t thread) const {
   return control == 0 ? Status() : set(thread, kControl, control);
 }
 
-std::vector<uint64_t> Watchpoints::hits(pid_t thread) const {
-  std::vector<uint64_t> found;
+std::vector<WatchedWord> Watchpoints::hits(pid_t thread) const {
+  std::vector<WatchedWord> found;
   if (empty()) return found;
   long status = ptrace(PTRACE_PEEKUSER, thread, place_of(kStatus), nullptr);
   for (const Watch& watch : watches_) {
@@ -109,7 +109,7 @@ std::vector<uint64_t> Watchpoints::hits(pid_t thread) const {
       bool part = piece.users > 0 && piece.reads == watch.reads && piece.address >= watch.address &&
                   piece.address - watch.address < watch.size;
       if (part && (status >> i & 1) != 0) {
-        found.push_back(watch.address);
+        found.push_back(watch);
         break;
       }
     }
@@ -117,16 +117,10 @@ std::vector<uint64_t> Watchpoints::hits(pid_t thread) const {
   return found;
 }
 
-std::vector<Watchpoints::Watch> Watchpoints::near(uint64_t address, uint64_t size) const {
-  std::vector<Watch> found;
+std::vector<WatchedWord> Watchpoints::near(uint64_t address, uint64_t size) const {
+  std::vector<WatchedWord> found;
   for (const Watch& watch : watches_)
     if (watch.address < address + size && address < watch.address + watch.size) found.push_back(watch);
-  return found;
-}
-
-std::vector<uint64_t> Watchpoints::touched(uint64_t address, uint64_t size) const {
-  std::vector<uint64_t> found;
-  for (const Watch& watch : near(address, size)) found.push_back(watch.address);
   return found;
 }
 

@@ -4,12 +4,21 @@
 #include <sys/types.h>
 
 #include <array>
+#include <compare>
 #include <cstdint>
 #include <vector>
 
 #include "pastcone/base/result.h"
 
 namespace pastcone::replay {
+
+/// As it was given to somebody who watches it.
+struct WatchedWord {
+  uint64_t address = 0;
+  uint32_t size = 0;
+  bool reads = false;
+  auto operator<=>(const WatchedWord&) const = default;
+};
 
 class Watchpoints {
  public:
@@ -21,23 +30,19 @@ class Watchpoints {
 
   /// Into the registers of a thread that stands.
   Status apply(pid_t thread) const;
-  /// The addresses given to add() of those by which the thread has stopped.
-  std::vector<uint64_t> hits(pid_t thread) const;
-  struct Watch {
-    uint64_t address;
-    uint32_t size;
-    bool reads;
-    int users;
-  };
+  /// Those by which the thread has stopped.
+  std::vector<WatchedWord> hits(pid_t thread) const;
   /// Those of which some byte is there.
-  std::vector<Watch> near(uint64_t address, uint64_t size) const;
-  std::vector<uint64_t> touched(uint64_t address, uint64_t size) const;
+  std::vector<WatchedWord> near(uint64_t address, uint64_t size) const;
 
  private:
   struct Piece {
     uint64_t address = 0;
     uint32_t size = 0;
     bool reads = false;
+    int users = 0;
+  };
+  struct Watch : WatchedWord {
     int users = 0;
   };
   static constexpr size_t kRegisters = 4;

@@ -230,3 +230,25 @@ def test_debug_step_undecided(context):
     result = debug(context, recording, "break spot", "continue", "delete 1", "print ended", "break note if twice(n) == 100", "stepi 500", "echo \\n", "print ended",
                    label="undecided")
     context.expect(values(result.stdout.decode()) == [0, 1] and b"note (n=" not in result.stdout, "the thread went on to its end", result)
+
+
+def test_debug_watchpoints_that_begin_together(context):
+    """Of several that begin at the same address each counts its own hits: one comes back to where it was."""
+    program = compile_c(context, "together", r"""
+#include <stdio.h>
+struct { int a, b; } both __attribute__((aligned(8)));
+int main(void) {
+  for (int i = 1; i < 20; i++) {
+    both.a = i;
+    both.b = 100 + i;
+  }
+  printf("%d\n", both.a);
+  return 0;
+}
+""", "-O0")
+    recording = context.path("together")
+    context.record(recording, [program])
+    for how in (["watch both", "watch both.a"], ["watch both.a", "watch both"], ["watch both.a", "awatch both.a"]):
+        said = debug(context, recording, "start", *how, *["continue"] * 4, "print both.a * 1000 + both.b", "stepi", "back", "print both.a * 1000 + both.b")
+        there, again = values(said.stdout.decode())
+        context.expect(there == again and there > 1000, f"{how}: {there}, and back there {again}", said)
