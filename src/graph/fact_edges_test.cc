@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 
 #include "pastcone/graph/signals.h"
@@ -82,6 +83,57 @@ TEST_F(FactEdges, OrOneHasShutItDown) {
   fact(3, 9, FactKind::kDropped, kChannel);
   fact(2, 8, FactKind::kEndOfFile, kChannel);
   EXPECT_EQ(edges(EdgeKind::kEof), (Names{"p1:5 p2:8"}));
+}
+
+TEST_F(FactEdges, WhoHasShutItsOwnEndDownFindsAnEndThatNobodyMade) {
+  fact(2, 7, FactKind::kShutDown, kChannel, 1);
+  fact(2, 8, FactKind::kEndOfFile, kChannel);
+  fact(1, 9, FactKind::kDropped, kChannel);
+  EXPECT_EQ(edges(EdgeKind::kEof), Names{});
+  fact(2, 6, FactKind::kEndOfFile, kChannel);  // before that
+  EXPECT_EQ(edges(EdgeKind::kEof), (Names{"p1:9 p2:6"}));
+}
+
+TEST_F(FactEdges, WhatFailsForNobodyIsThereComesAfterTheyHaveGone) {
+  fact(1, 5, FactKind::kDropped, kChannel);
+  fact(3, 9, FactKind::kDropped, kChannel);
+  fact(2, 8, FactKind::kEndOfFile, kChannel, EPIPE);
+  fact(2, 10, FactKind::kEndOfFile, kChannel, ECONNRESET);
+  EXPECT_EQ(edges(EdgeKind::kEof), (Names{"p1:5 p2:10", "p1:5 p2:8", "p3:9 p2:10", "p3:9 p2:8"}));
+  execution_.edges.clear();
+  fact(1, 4, FactKind::kShutDown, kChannel ^ 1, 1);
+  EXPECT_EQ(edges(EdgeKind::kEof), (Names{"p1:4 p2:8", "p1:5 p2:10", "p3:9 p2:10"}));
+  execution_.edges.clear();
+  fact(2, 2, FactKind::kShutDown, kChannel ^ 1);
+  EXPECT_EQ(edges(EdgeKind::kEof), (Names{"p1:5 p2:10", "p3:9 p2:10"}));
+}
+
+TEST_F(FactEdges, WhoHasHungUpIsKnownBeforeTheEndIsRead) {
+  fact(1, 5, FactKind::kDropped, kChannel);
+  fact(3, 2, FactKind::kWatched, kChannel, 99, 5);
+  fact(2, 2, FactKind::kReady, kChannel, 7, 16);
+  fact(3, 6, FactKind::kPolled, 16, 99, 5);
+  EXPECT_EQ(edges(EdgeKind::kReadiness), (Names{"p1:3 p2:2", "p1:5 p2:2", "p1:5 p3:6"}));
+}
+
+TEST_F(FactEdges, AFifoThatWasClosedIsOpenedAgain) {
+  execution_.sends[1].at.event = leaving(20);
+  execution_.receives[1].at.event = leaving(30);
+  fact(2, 1, FactKind::kFifo, kChannel);
+  for (uint64_t event : {2, 10, 22, 40}) fact(1, event, FactKind::kDropped, kChannel);
+  fact(3, 10, FactKind::kDropped, kChannel);  // when that was nobody knows
+  for (uint64_t event : {4, 8, 9, 31}) fact(2, event, FactKind::kEndOfFile, kChannel);
+  EXPECT_EQ(edges(EdgeKind::kEof), (Names{"p1:10 p2:8", "p1:22 p2:31"}));
+}
+
+TEST_F(FactEdges, SeveralEndsThatWereReadyAreReadOneAfterTheOther) {
+  fact(1, 5, FactKind::kDropped, kChannel + 2);
+  fact(1, 6, FactKind::kDropped, kChannel + 4);
+  fact(2, 7, FactKind::kReady, kChannel + 2);
+  fact(2, 7, FactKind::kReady, kChannel + 4);
+  fact(2, 8, FactKind::kEndOfFile, kChannel + 2);
+  fact(2, 9, FactKind::kEndOfFile, kChannel + 4);
+  EXPECT_EQ(edges(EdgeKind::kReadiness), (Names{"p1:5 p2:7", "p1:6 p2:7"}));
 }
 
 TEST_F(FactEdges, AnEmptyMessageIsNoEnd) {

@@ -20,15 +20,25 @@ u64 source_of(const Fd& fd) {
 }
 u64 source_of(i64 number) { return source_of(get_fd(number)); }
 
-void note_ready(Thread& t, i64 fd) {
-  if (u64 source = source_of(fd)) index_fact(t, FactKind::kReady, source, (u64)fd);
+constexpr u32 kIn = 0x1, kError = 0x8, kHangUp = 0x10, kInNormal = 0x40, kReadHangUp = 0x2000;  // POLLIN and so on
+constexpr u32 kReadable = kIn | kHangUp | kInNormal | kReadHangUp, kOver = kHangUp | kReadHangUp;
+
+void note_ready(Thread& t, i64 fd, u32 over = 0) {
+  if (u64 source = source_of(fd)) index_fact(t, FactKind::kReady, source, (u64)fd, over);
+}
+
+/// Nobody is at the other side any more.
+void note_broken(Thread& t, const Fd& fd, u64 error) {
+  if (fd.kind == FdKind::kConnection || fd.kind == FdKind::kSequence) index_fact(t, FactKind::kEndOfFile, receives_from(fd), error);
 }
 
 void note_polled(Call& c) {
   struct { i32 fd; u16 events, ready; } each;
-  constexpr u16 kReadable = 0x1 | 0x10 | 0x40 | 0x2000;  // POLLIN, POLLHUP, POLLRDNORM, POLLRDHUP
-  for (u64 i = 0; i < min(c.a[1], kMostPolled); ++i)
-    if (read_memory(each, c.a[0] + i * sizeof each) && each.ready & kReadable) note_ready(c.t, each.fd);
+  for (u64 i = 0; i < min(c.a[1], kMostPolled); ++i) {
+    if (!read_memory(each, c.a[0] + i * sizeof each)) continue;
+    if (each.ready & kReadable) note_ready(c.t, each.fd, each.ready & kOver);
+    if (each.ready & kError) note_broken(c.t, get_fd(each.fd), EPIPE);
+  }
 }
 
 void note_selected(Call& c) {
@@ -46,10 +56,9 @@ struct [[gnu::packed]] EpollEvent {
 
 void note_epoll(Call& c, long count) {
   EpollEvent event;
-  constexpr u32 kReadable = 0x1 | 0x10 | 0x2000;
   for (long i = 0; i < count; ++i)
     if (read_memory(event, c.a[1] + (u64)i * sizeof event) && event.events & kReadable)
-      index_fact(c.t, FactKind::kPolled, 0, event.data, (u32)c.a[0]);
+      index_fact(c.t, FactKind::kPolled, event.events & kOver, event.data, (u32)c.a[0]);
 }
 
 void note_watched(Call& c) {
@@ -124,14 +133,26 @@ void note_given_up(const Fd& entry) {
 
 void note_shut_down(Call& c) {
   Fd fd = get_fd(c.fd());
-  constexpr u64 kReadSide = 0;
-  if (has_end(fd) && c.a[1] != kReadSide) index_fact(c.t, FactKind::kShutDown, sends_on(fd));
+  constexpr u64 kReadSide = 0, kWriteSide = 1;
+  if (!has_end(fd)) return;
+  if (c.a[1] != kReadSide) index_fact(c.t, FactKind::kShutDown, sends_on(fd));
+  if (c.a[1] != kWriteSide) index_fact(c.t, FactKind::kShutDown, receives_from(fd), 1);
+}
+
+void note_failed(Call& c, u64 error) {
+  switch (c.number) {
+    case __NR_read: case __NR_readv: case __NR_recvfrom: case __NR_recvmsg: case __NR_recvmmsg:
+    case __NR_write: case __NR_writev: case __NR_sendto: case __NR_sendmsg: case __NR_sendmmsg:
+      if (error == EPIPE || error == ECONNRESET) note_broken(c.t, get_fd(c.fd()), error);
+      return;
+    default: return;
+  }
 }
 
 }  // namespace
 
 void note_facts(Call& c, long result) {
-  if (is_error(result)) return;
+  if (is_error(result)) return note_failed(c, (u64)-result);
   Thread& t = c.t;
   switch (c.number) {
     case __NR_read: case __NR_readv: case __NR_recvfrom: case __NR_recvmsg: return note_received(c, result);

@@ -70,6 +70,21 @@ u64 name_key(const SocketAddress& a) {
   return sys(__NR_stat, path, &s) ? 0 : address_key(KeyOf::kDatagramFile, s.dev, s.ino);
 }
 
+/// Has the kernel choose a port. False: there is one. A port that was chosen is given back when a
+/// connect fails, though getsockname() tells it still; that one can be bound again, others cannot.
+bool choose_port(int fd, SocketAddress& own) {
+  // Reusing ports whose last connection is winding down, as connect() itself would.
+  i32 reuse = 0, on = 1;
+  u32 length = 4;
+  sys(__NR_getsockopt, fd, 1, 2, &reuse, &length);
+  if (!reuse) sys(__NR_setsockopt, fd, 1, 2, &on, 4);
+  SocketAddress any = own;
+  any.rest[0] = any.rest[1] = 0;
+  long result = sys(__NR_bind, fd, &any, own.family == kInet ? 16 : 28);
+  if (!reuse) sys(__NR_setsockopt, fd, 1, 2, &reuse, 4);
+  return !result && socket_name(fd, own);
+}
+
 /// Gives the connecting socket an address before it connects, and the key under which the acceptor will look.
 u64 connector_key(int fd, const SocketAddress& peer) {
   SocketAddress own{};
@@ -81,18 +96,7 @@ u64 connector_key(int fd, const SocketAddress& peer) {
     }
     return unix_key(own);
   }
-  if (!own.port()) {
-    // Reusing ports whose last connection is winding down, as connect() itself would.
-    i32 reuse = 0, on = 1;
-    u32 length = 4;
-    sys(__NR_getsockopt, fd, 1, 2, &reuse, &length);
-    if (!reuse) sys(__NR_setsockopt, fd, 1, 2, &on, 4);
-    SocketAddress any{};
-    any.family = own.family;
-    long result = sys(__NR_bind, fd, &any, own.family == kInet ? 16 : 28);
-    if (!reuse) sys(__NR_setsockopt, fd, 1, 2, &reuse, 4);
-    if (result || !socket_name(fd, own)) return 0;
-  }
+  if (!choose_port(fd, own) && !own.port()) return 0;
   return inet_key(own.port(), peer.port(), peer.host());
 }
 

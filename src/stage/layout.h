@@ -137,11 +137,12 @@ enum class ObjectKind : uint32_t { kNone = 0, kMutex = 1, kRwLock = 2, kSemaphor
 /// the channel that it sends on, what is received by its channel.
 enum class FactKind : uint32_t {
   kDropped = 1,  ///< this process has one descriptor of the end less
-  kShutDown,     ///< the end sends no more
-  kEndOfFile,    ///< a receive on this channel found its end
-  kReady,        ///< poll or select said that there is something on this channel, or at this listener (with kListener); number: the descriptor
+  kShutDown,     ///< the end sends no more; number 1: nothing is received from the channel any more
+  kEndOfFile,    ///< a receive on this channel found its end; number EPIPE, ECONNRESET: a call failed, for nobody is at its other side
+  kReady,        ///< poll or select said that there is something on this channel, or at this listener (with kListener); number: the descriptor,
+                 ///< caller: not 0 if it said that others have hung up
   kWatched,      ///< as kReady, by epoll_ctl; number: the data that goes with it, caller: the epoll descriptor
-  kPolled,       ///< epoll_wait gave this data, from the descriptor `caller`
+  kPolled,       ///< epoll_wait gave this data, from the descriptor `caller`; key: not 0 if others have hung up
   kListens,      ///< the listener begins
   kAccepted,     ///< a connection, at this listener
   kKilled,       ///< a signal, `number`, to the process `key` as kill says it
