@@ -30,7 +30,8 @@ std::vector<CommandText> running_texts() {
                "The state\n"
                "is the same at every run. With breakpoints set the run may stop earlier, at a state that is "
                "always the same, too.\n"
-               "A process that comes to a bad end on the way is named, and does not stop it, as `continue` would.\n"
+               "A process that comes to a bad end on the way is named, and does not stop it, as `continue` "
+               "would.\n"
                "If somebody has gone too far already, the run begins anew by itself."},
       {.name = "continue",
        .aliases = "c fg",
@@ -47,7 +48,9 @@ std::vector<CommandText> running_texts() {
        .summary = "Let all processes run on, until one of them stops or the recording ends.",
        .usage = "continue all",
        .example = "(p2:1041) continue all",
-       .text = "The others stop where they can do nothing without the one that stopped.",
+       .text = "The others stop where they can do nothing without the one that stopped. Where a predicate of "
+               "`stop if` is set, to\n"
+               "where it holds.",
        .repeat = Repeat::kSame},
       {.name = "step",
        .aliases = "s",
@@ -113,7 +116,8 @@ std::vector<CommandText> running_texts() {
        .usage = "run",
        .example = "(p2:1041) break all server: srv.c:80\n"
                   "(p2:1041) run",
-       .text = "As `restart` and `continue all`; where a predicate of `stop if` is set, to where it holds first."},
+       .text = "As `restart` and `continue all`; where a predicate of `stop if` is set, to where it holds "
+               "first."},
       {.name = "start",
        .group = kGroup,
        .summary = "Begin again, and stop where the first program's main begins.",

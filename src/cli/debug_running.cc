@@ -37,7 +37,9 @@ void DebugSession::bind_running(shell::Commands& commands) {
                                  [this] { return object_names(world_.recording); }));
   shell::Completer places = like_in_gdb(completion_by(*engine_, *seats_, focus_), "break");
   commands.bind("continue", [this](std::string_view text) { return advance(text); });
-  commands.bind("continue all", [this](std::string_view) { return advance_all(); });
+  commands.bind("continue all", [this](std::string_view) {
+    return seeks_predicates() ? advance_to_predicates() : advance_all();
+  });
   for (const char* name : {"step", "next", "stepi", "nexti"}) {
     bool lines = !std::string_view(name).ends_with('i');
     commands.bind(name, [this, name, lines](std::string_view count) -> Status {

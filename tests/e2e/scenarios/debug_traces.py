@@ -55,6 +55,13 @@ def test_debug_trace_up_to_stop(context):
     context.expect(len(re.findall(r"^Trace \d: p3:\d+", text, re.MULTILINE)) == 3, f"each once:\n{text}")
 
 
+def test_debug_continue_all_to_predicates(context):
+    """Whoever is let run on, predicates stop it and traces are printed."""
+    text = debug(context, _recorded(context), "trace p2: served if p2: served == 1", "stop if p3: served == 2", "continue all", "print served",
+                 "continue all").stdout.decode()
+    expect_lines(context, text, "Trace 1: p2:", "Predicate 2: ", "$1 = 2", "does not hold again", "the recording ends here")
+
+
 def test_debug_disabled_predicates(context):
     """A predicate that is disabled stops nothing until it is enabled again."""
     text = debug(context, _recorded(context), "stop if p2: served == 2", "disable 1", "info predicates", "run", "enable 1", "run", "print served",
