@@ -112,14 +112,16 @@ replay::Horizon Incarnation::horizon_into_next(ThreadId thread) const {
   return {2 * events_done(thread) + 1, slot(thread).horizon_point};
 }
 
-/// Where there are many, the kernel counts writes by itself, if it may.
+/// Where there are many, the kernel counts writes by itself, if it may. It does not see what the tracer does in the
+/// place of an instruction with a breakpoint.
 Result<Arrival> Incarnation::walk_to_hit(ThreadId thread, const Move& move, const Filter& stops, bool& there) {
   ProcessId process = thread.process();
   bool reads = move.kind == Move::Kind::kAccess, watches = reads || move.kind == Move::Kind::kWatch;
   uint64_t left = move.count;
   there = false;
   UniqueFd counter;
-  if (watches && !reads && move.count >= kManyHits && !tracer().guards(pid(process)))
+  bool sees_all = !tracer().guards(pid(process)) && !tracer().has_break(tid(thread), 0, UINT64_MAX);
+  if (watches && !reads && move.count >= kManyHits && sees_all)
     counter = replay::stop_at_write(tid(thread), move.address, move.size, left);
   bool counted = counter.get() >= 0;
   if (counted) {

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "pastcone/replay/emulation.h"
+#include "pastcone/replay/watchpoints.h"
 
 namespace pastcone::replay {
 namespace {
@@ -39,8 +40,9 @@ Emulation::Operand Emulation::modrm(unsigned after) {
 }
 
 /// What others may have an eye on is left to the processor, which does it in one go.
-bool Emulation::may_touch(uint64_t address) const {
-  if (bounds_.watched) return false;
+bool Emulation::may_touch(uint64_t address, unsigned size, bool writes) const {
+  if (writes && bounds_.guarded) return false;
+  if (bounds_.watches != nullptr && bounds_.watches->sees(address, size, writes)) return false;
   bool on_stack = address - (r_.rsp - kBelowStack) < kBelowStack + kAboveStack;
   return on_stack || bounds_.alone;
 }
@@ -48,7 +50,7 @@ bool Emulation::may_touch(uint64_t address) const {
 std::optional<uint64_t> Emulation::load(const Operand& operand, unsigned size) const {
   uint64_t value = 0;
   if (operand.in_memory) {
-    if (!may_touch(operand.address)) return std::nullopt;
+    if (!may_touch(operand.address, size, false)) return std::nullopt;
     iovec ours{&value, size}, theirs{reinterpret_cast<void*>(operand.address), size};
     if (process_vm_readv(bounds_.process, &ours, 1, &theirs, 1, 0) != static_cast<ssize_t>(size)) return {};
     return value;
@@ -61,7 +63,7 @@ bool Emulation::store(const Operand& operand, uint64_t value, unsigned size) {
   if (short_) return false;
   if (operand.in_memory) {
     bool in_two_pages = operand.address % kPage + size > kPage;  // of which one may be written, and one not
-    if (in_two_pages || !may_touch(operand.address)) return false;
+    if (in_two_pages || !may_touch(operand.address, size, true)) return false;
     iovec ours{&value, size}, theirs{reinterpret_cast<void*>(operand.address), size};
     return process_vm_writev(bounds_.process, &ours, 1, &theirs, 1, 0) == static_cast<ssize_t>(size);
   }

@@ -10,12 +10,15 @@
 
 namespace pastcone::replay {
 
+class Watchpoints;
+
 /// What an emulated instruction may do to memory besides its own stack.
 struct EmulationBounds {
   pid_t process = 0;
   bool alone = false;    ///< nobody else may be using the memory
-  bool watched = false;  ///< the processor has to see all that is done to memory
+  bool guarded = false;  ///< pages may be read-only: the processor has to do all that is written
   bool called = false;   ///< a function that only we have called: more instructions are done here
+  const Watchpoints* watches = nullptr;  ///< what touches them is for the processor to see
 };
 
 /// Does to `registers`, and to the memory of the process, what the instruction at `code` does. False: that is

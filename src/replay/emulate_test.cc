@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "pastcone/replay/testing/processor.h"
+#include "pastcone/replay/watchpoints.h"
 
 namespace pastcone::replay {
 namespace {
@@ -154,6 +155,21 @@ TEST_F(EmulateTest, KeepsWithinItsBounds) {
   EXPECT_TRUE(emulate(load, registers, {processor_.id(), true, false}));
   registers.rsi = 8;
   EXPECT_FALSE(emulate(load, registers, {processor_.id(), true, false}));
+}
+
+TEST_F(EmulateTest, LeavesWhatIsWatchedToTheProcessor) {
+  user_regs_struct registers = some_registers(processor_, random_);
+  const std::vector<uint8_t> push = {0x55}, load = {0x48, 0x8b, 0x06};  // mov (%rsi), %rax
+  registers.rsi = reinterpret_cast<uint64_t>(processor_.memory());
+  Watchpoints watches;
+  EmulationBounds bounds{processor_.id(), true, false, false, &watches};
+  ASSERT_TRUE(watches.add(registers.rsi, 8, false));
+  EXPECT_TRUE(emulate(load, registers, bounds));
+  EXPECT_TRUE(emulate(push, registers, bounds));
+  ASSERT_TRUE(watches.add(registers.rsi + 4, 4, true));
+  EXPECT_FALSE(emulate(load, registers, bounds));
+  ASSERT_TRUE(watches.add(registers.rsp - 4, 1, false));
+  EXPECT_FALSE(emulate(push, registers, bounds));
 }
 
 }  // namespace

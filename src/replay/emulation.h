@@ -40,7 +40,7 @@ class Emulation {
 
   /// `after`: bytes of the instruction behind it, which operands relative to rip count from the end of.
   Operand modrm(unsigned after);
-  bool may_touch(uint64_t address) const;
+  bool may_touch(uint64_t address, unsigned size, bool writes) const;
   std::optional<uint64_t> load(const Operand& operand, unsigned size) const;
   std::optional<uint64_t> load(const Operand& operand) const { return load(operand, width()); }
   bool extend(const Operand& from, unsigned size, bool with_sign);

@@ -124,7 +124,7 @@ Tracer::Tried Tracer::try_step(pid_t id) {
 bool Tracer::pass_by(Thread& thread, Here& here) {
   ProcessRef process = thread.process.lock();
   EmulationBounds bounds{process->id, process->threads.size() == 1 && process->memory.use_count() == 1,
-                         !process->watches.empty() || !process->memory->pages.empty()};
+                         !process->memory->pages.empty(), false, &process->watches};
   return !thread.traps_itself && emulate({here.code, here.size}, here.registers, bounds) &&
          ptrace(PTRACE_SETREGS, thread.id, nullptr, &here.registers) == 0;
 }

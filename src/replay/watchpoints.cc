@@ -117,6 +117,13 @@ std::vector<WatchedWord> Watchpoints::hits(pid_t thread) const {
   return found;
 }
 
+bool Watchpoints::sees(uint64_t address, uint64_t size, bool writes) const {
+  return std::ranges::any_of(registers_, [&](const Piece& piece) {
+    bool touches = piece.address < address + size && address < piece.address + piece.size;
+    return piece.users > 0 && touches && (writes || piece.reads);
+  });
+}
+
 std::vector<WatchedWord> Watchpoints::near(uint64_t address, uint64_t size) const {
   std::vector<WatchedWord> found;
   for (const Watch& watch : watches_)

@@ -28,6 +28,8 @@ class Watchpoints {
   void clear() { *this = {}; }
   bool empty() const { return watches_.empty(); }
 
+  /// Whether somebody is to be told of that.
+  bool sees(uint64_t address, uint64_t size, bool writes) const;
   /// Into the registers of a thread that stands.
   Status apply(pid_t thread) const;
   /// Those by which the thread has stopped.

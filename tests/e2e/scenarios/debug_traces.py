@@ -86,3 +86,28 @@ def test_debug_where_without_symbols(context):
     context.expect(re.search(r"server\+0x\w+; received signal SIGABRT, Aborted$", found["p3"]), f"p3: {found}")
     context.expect("unknown" not in text and re.search(r"server\+0x", before["p1"]), f"p1: {before}")
     context.expect(re.search(r"^#0 .* in _start \(\) from ", text, re.MULTILINE), f"at the beginning, again:\n{text}")
+
+
+COUNTER = r"""volatile int value, other;
+int main(void) {
+  for (int i = 0; i < 1000; i++) {
+    value = 0;
+    other++;
+    value = i;
+  }
+  return 0;
+}
+"""
+
+
+def _counted(context):
+    recording = context.path("counter.rec")
+    context.record(recording, [compile_c(context, "counter", COUNTER, "-O0")])
+    return recording
+
+
+def test_debug_predicate_beside_breakpoint(context):
+    """A breakpoint that does not stop lies at an instruction that writes what the predicate reads: that counts on the way, too."""
+    text = debug(context, _counted(context), "break counter.c:4 if other < 0", "stop if p1: value == 900", "continue", "print value",
+                 "print other").stdout.decode()
+    expect_lines(context, text, "$1 = 900", "$2 = 901")
