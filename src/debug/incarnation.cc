@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "pastcone/debug/horizons.h"
+#include "pastcone/debug/trail_place.h"
 #include "pastcone/graph/steps.h"
 #include "pastcone/record/shared_stage.h"
 
@@ -179,12 +180,6 @@ Arrival Incarnation::run(const replay::Horizons& horizons, const std::set<Proces
   return arrival;
 }
 
-/// Whether one who has come along the first goes on along the second.
-static bool leads_to(const Trail& so_far, const Trail& target) {
-  if (so_far.size() > target.size() || !std::equal(so_far.begin(), so_far.end(), target.begin())) return false;
-  return so_far.size() == target.size() || so_far.empty() || so_far.back().kind != Move::Kind::kLost;
-}
-
 bool Incarnation::can_reach(const State& target) const {
   State now = present();
   std::set<ProcessId> moving;
@@ -197,7 +192,7 @@ bool Incarnation::can_reach(const State& target) const {
     uint32_t index = *world_.graph.find(thread);
     if (now.cut[index] < target.cut[index]) continue;
     auto wanted = target.trails.find(thread);
-    if (wanted == target.trails.end() || !leads_to(trail, wanted->second)) return false;
+    if (wanted == target.trails.end() || !place_on(wanted->second, trail)) return false;
     if (moving.contains(thread.process())) return false;
   }
   return true;

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "pastcone/debug/incarnation.h"
+#include "pastcone/debug/trail_place.h"
 #include "pastcone/record/shared_stage.h"
 #include "pastcone/replay/nth_write.h"
 
@@ -190,17 +191,19 @@ std::set<pid_t> Incarnation::in_place(ThreadId besides) const {
 Result<Arrival> Incarnation::walk(ThreadId thread, const Trail& trail, bool stops) {
   ProcessId process = thread.process();
   State now = present();
-  size_t begin = now.trails.contains(thread) ? now.trails[thread].size() : 0;
-  if (begin == trail.size()) return Arrival();
-  Trail walked(trail.begin(), trail.begin() + static_cast<ptrdiff_t>(begin));
+  Trail walked = now.trails.contains(thread) ? now.trails[thread] : Trail();
+  TrailPlace begin = place_on(trail, walked).value_or(TrailPlace{walked.size(), 0});
+  if (begin.moves >= trail.size()) return Arrival();
   std::erase_if(walked, [](const Move& move) { return move.kind == Move::Kind::kPoints; });
   held_ = in_place(thread);
   Filter before = std::exchange(filter, {});
   Result<Arrival> result = Arrival();
   bool known = true;  // where it is: at the end of `walked`
   ways_[thread] = {since(thread), {}, {}, walked};
-  for (size_t i = begin; i < trail.size(); ++i) {
-    const Move& move = trail[i];
+  for (size_t i = begin.moves; i < trail.size(); ++i) {
+    Move move = trail[i];
+    bool begun = i == begin.moves && begin.counted > 0;
+    if (begun) move.count -= begin.counted;
     if (move.kind == Move::Kind::kLost) break;
     Result<Arrival> arrival = Arrival();
     bool there = true;
@@ -232,7 +235,8 @@ Result<Arrival> Incarnation::walk(ThreadId thread, const Trail& trail, bool stop
     if (move.kind == Move::Kind::kPoints) {
       ways_[thread] = {since(thread), {}, {}, {}};
     } else {
-      walked.push_back(move);
+      if (begun) walked.pop_back();
+      walked.push_back(trail[i]);
     }
   }
   filter = std::move(before);

@@ -111,3 +111,13 @@ def test_debug_predicate_beside_breakpoint(context):
     text = debug(context, _counted(context), "break counter.c:4 if other < 0", "stop if p1: value == 900", "continue", "print value",
                  "print other").stdout.decode()
     expect_lines(context, text, "$1 = 900", "$2 = 901")
+
+
+def test_debug_trace_within_computation(context):
+    """States that follow each other without an event between them are gone through one after the other, and exact: also from a breakpoint on."""
+    text = debug(context, _counted(context), "trace p1: other if p1: value % 100 == 99", "continue").stdout.decode()
+    expect_lines(context, text, *(f": other = {i + 1}" for i in range(99, 1000, 100)))
+    text = debug(context, _counted(context), "trace p1: other if p1: i % 300 == 299 at counter.c:6", "continue").stdout.decode()
+    expect_lines(context, text, *(f": other = {i + 1}" for i in (299, 599, 899)))
+    text = debug(context, _counted(context), "stop if p1: value % 250 == 249", *["continue", "print value", "print other"] * 4).stdout.decode()
+    expect_lines(context, text, *(f"= {i + more}" for i in (249, 499, 749, 999) for more in (0, 1)))
