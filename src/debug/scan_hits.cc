@@ -1,5 +1,7 @@
 // What happens at the hits of a scan.
 #include <algorithm>
+#include <array>
+#include <cstring>
 
 #include "pastcone/debug/registers.h"
 #include "pastcone/debug/scan.h"
@@ -47,9 +49,25 @@ Scan::Now Scan::after_hit(Post& post, ThreadId thread, const Move& move) {
   return {post, thread, moment(thread, 2 * there.hits), there.at};
 }
 
+/// For what is read at one moment, which is mostly close together: of what is around it no more than one block is
+/// read from the process.
 gdb::ReadMemory Scan::reader(ProcessId process) const {
-  return [this, pid = now().pid(process)](uint64_t address, void* to, size_t size) {
-    return now().tracer().read(pid, address, to, size);
+  constexpr uint64_t kBlock = 256;
+  struct Around {
+    uint64_t begin = UINT64_MAX;
+    std::array<uint8_t, kBlock> bytes;
+  };
+  return [this, pid = now().pid(process), around = Around()](uint64_t address, void* to, size_t size) mutable {
+    const replay::Tracer& tracer = now().tracer();
+    uint64_t begin = address / kBlock * kBlock;
+    if (address - begin + size > kBlock) return tracer.read(pid, address, to, size);
+    if (around.begin != begin) {
+      bool there = tracer.read(pid, begin, around.bytes.data(), kBlock);
+      around.begin = there ? begin : UINT64_MAX;
+      if (!there) return tracer.read(pid, address, to, size);
+    }
+    std::memcpy(to, around.bytes.data() + (address - begin), size);
+    return true;
   };
 }
 
