@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <csignal>
@@ -29,6 +30,10 @@ struct Stat {
 /// How long who is known to be of another session is not looked at again. Nobody comes into a session but by being
 /// born there, and numbers go once round before one is given again, which takes much longer.
 constexpr auto kForeign = 100ms;
+
+/// How long patience may be lengthened by what comes: who stops and goes on a hundred times in that time has no use for
+/// being looked after each time.
+constexpr auto kBusy = 1ms;
 
 /// From /proc/N/stat: "pid (name) state ppid pgrp session …"; the name may hold anything. Looked at very often, for
 /// every process there is.
@@ -105,10 +110,14 @@ bool Session::reap(std::chrono::nanoseconds patience) {
   Got got = Got::kSomething;
   while (got == Got::kSomething) got = collect(WNOHANG);
   if (got == Got::kNothing && patience.count() > 0) {
-    auto end = std::chrono::steady_clock::now() + patience;
+    auto now = std::chrono::steady_clock::now();
+    auto end = now + patience, latest = now + std::max<std::chrono::nanoseconds>(patience, kBusy);
     Alarm alarm(patience);
-    while ((got == Got::kSomething || got == Got::kNothing) && std::chrono::steady_clock::now() < end)
+    while ((got == Got::kSomething || got == Got::kNothing) && now < end) {
       got = collect(0);
+      now = std::chrono::steady_clock::now();
+      if (got == Got::kSomething) end = std::min(now + patience, latest);
+    }
   }
   return got == Got::kNobodyLeft;
 }

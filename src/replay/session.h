@@ -31,7 +31,7 @@ class Session {
   bool kill_all() const;
 
   /// Collects the children that have ended. True if none is left. With patience it waits that long for more,
-  /// and collects these too, unless on_status has enough.
+  /// and collects these too, unless on_status has enough; longer while they keep coming.
   bool reap(std::chrono::nanoseconds patience = {});
   /// Told of all that waitpid tells, stops of traced threads too. True: the caller of reap has to know at
   /// once.
