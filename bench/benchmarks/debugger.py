@@ -10,7 +10,7 @@ WORDS = " && ".join(f"words[{i}] >= 0" for i in range(9)) + " && words[9] == -7"
 
 def parts(context):
     context.need("gdb")
-    return [lambda: prompt(context), lambda: predicates(context), lambda: kinds(context)]
+    return [lambda: prompt(context), lambda: predicates(context), lambda: kinds(context), lambda: shapes(context)]
 
 
 def session(context, recording, *commands):
@@ -90,3 +90,29 @@ def kinds(context):
             times[name].append(wall)
     bounds = {"a function of a number that changes 10,000 times": 10}  # the process has to stand for each call
     return [Row(name, walls, "s", bounds.get(name, 5)) for name, walls in times.items()]
+
+
+def shapes(context):
+    """The same number of hits, of other things than one variable."""
+    recording = recorded(context, "calls", str(CHANGES))
+    session(context, recording, "where")
+    last = CHANGES - 1
+    cases = {
+        "a line that is come to 100,000 times": ([f"stop if p1: seen == {last} at keep", "continue", "print seen"], last, 10),
+        "what a pointer leads to, 100,000 times": ([f"stop if p1: place->kept == {last}", "continue", "print place->kept"], last, 5),
+        "a watchpoint with a condition": (["break main", "continue", f"watch value if value == {last}", "continue", "print value"], last, 5),
+        "a breakpoint with a condition": ([f"break keep if seen == {last}", "continue", "print seen"], last, 5),
+        "a trace of 1,000 states among 100,000": ([f"trace p1: value if p1: value % {CHANGES // 1000} == 1", "continue", "info predicates"],
+                                                  None, 20),
+    }
+    times = {name: [] for name in cases}
+    for number in range(context.rounds):
+        for name, (commands, end, _) in cases.items():
+            context.progress(f"debugger: {name}: round {number + 1} of {context.rounds}")
+            wall, lines = session(context, recording, *commands)
+            if end is not None:
+                expect(lines, end)
+            elif not lines or not lines[-1].endswith("held 1,000 times"):
+                raise Broken(f"the session ends with {lines[-1:]}")
+            times[name].append(wall)
+    return [Row(name, walls, "s", cases[name][2]) for name, walls in times.items()]

@@ -4,6 +4,7 @@
 //   debugger changes COUNT             a child changes two variables, another ten, a third six, that often; then the parent one
 //   debugger kinds COUNT               a child changes a floating-point number that often; others, less often, a string
 //                                      and a number that a function is asked about
+//   debugger calls COUNT               a function is called that often, and writes to what a pointer leads to, and to a variable
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +21,9 @@ volatile double level;       // between two integers
 volatile char name[16];      // digits
 volatile int number;
 struct { volatile long value, other; } apart[6];  // the same, and they are not side by side
+
+struct place { volatile int other, kept; };
+struct place* place;
 
 static void must(int holds) {
   if (!holds) exit(1);
@@ -116,10 +120,21 @@ static void kinds(int count) {
   }
 }
 
+__attribute__((noinline)) static void keep(int seen) {
+  place->kept = seen;
+  value = seen;
+}
+
+static void calls(int count) {
+  must((place = malloc(sizeof *place)) != NULL);
+  for (int i = 0; i < count; i++) keep(i);
+}
+
 int main(int count, char** arguments) {
   if (count == 4 && strcmp(arguments[1], "ring") == 0) ring(atoi(arguments[2]), atoi(arguments[3]));
   else if (count == 3 && strcmp(arguments[1], "changes") == 0) changes(atoi(arguments[2]));
   else if (count == 3 && strcmp(arguments[1], "kinds") == 0) kinds(atoi(arguments[2]));
+  else if (count == 3 && strcmp(arguments[1], "calls") == 0) calls(atoi(arguments[2]));
   else return 2;
   return 0;
 }
