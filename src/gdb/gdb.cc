@@ -42,6 +42,12 @@ bool asks_for_line(const Record& record) {
   return record.text.find_first_not_of(' ') == record.text.size() - 1;
 }
 
+/// "28\t./printf.c: No such file or directory.", instead of the line: gdb has it among its errors, though its command went well.
+bool shows_no_source(const std::string& text) {
+  size_t tab = text.find_first_not_of("0123456789");
+  return tab != 0 && tab != std::string::npos && text[tab] == '\t' && text.ends_with(".\n");
+}
+
 bool ends_line(char c) { return c == '\n' || c == '\r' || c == '\0'; }
 
 /// A command that had gone on already fails: the connection is lost, a script's second command is wrong.
@@ -187,6 +193,7 @@ Status Gdb::await(uint64_t token, Answer& answer, int patience) {
 Status Gdb::note(Record& record, std::string& console, std::string* log) {
   switch (record.kind) {
     case RecordKind::kLog:
+      if (shows_no_source(record.text)) console += no_source_ = record.text;
       if (log) *log += record.text;
       return {};
     case RecordKind::kConsole:
@@ -194,7 +201,12 @@ Status Gdb::note(Record& record, std::string& console, std::string* log) {
       [[fallthrough]];
     case RecordKind::kTarget:
     case RecordKind::kText:
-      console += record.text;
+      // An address, whose line was told among the errors before it.
+      if (record.text.ends_with('\t') && !no_source_.empty() && console.ends_with(no_source_)) {
+        console.insert(console.size() - no_source_.size(), record.text);
+      } else {
+        console += record.text;
+      }
       return {};
     case RecordKind::kExec:
       unsettled_ = record.name == "running";

@@ -124,6 +124,7 @@ class Gdb {
   size_t searched_ = 0;  ///< of buffer_, for an end of line
   std::vector<Source> sources_;
   std::optional<Stopped> stopped_;  ///< since the last command was sent
+  std::string no_source_;           ///< what gdb said last instead of a line
   std::vector<std::string> body_;   ///< lines for a command that asks for them, last first
   uint64_t tokens_ = 0;
   bool unsettled_ = false;  ///< a process has come or gone on, and has not stopped yet
