@@ -76,6 +76,16 @@ shell::Completer like_in_gdb(GdbCompletion gdb, std::string command) {
   };
 }
 
+shell::Completer program_completer(std::function<std::vector<std::string>()> programs, shell::Completer places) {
+  return [programs = std::move(programs), places = std::move(places)](std::string_view text) {
+    Completion all = places(text);
+    if (text.find_first_of(kBlanks) != std::string_view::npos) return all;
+    for (const std::string& name : programs())
+      if (name.starts_with(text)) all.candidates.insert(all.candidates.begin(), name + ":");
+    return all;
+  };
+}
+
 shell::Completer predicate_completer(GdbCompletion gdb, std::vector<std::string> processes) {
   processes.push_back("any");
   return [gdb = std::move(gdb), processes = std::move(processes)](std::string_view text) {

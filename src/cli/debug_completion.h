@@ -22,6 +22,8 @@ std::vector<std::string> object_names(const Recording& recording);
 
 /// As gdb does behind `command`; behind "p2: " or "server: " too.
 shell::Completer like_in_gdb(GdbCompletion gdb, std::string command);
+/// Names of programs, each with a colon; and what `places` has.
+shell::Completer program_completer(std::function<std::vector<std::string>()> programs, shell::Completer places);
 /// Processes, and behind "p2: " what its program has.
 shell::Completer predicate_completer(GdbCompletion gdb, std::vector<std::string> processes);
 /// Events, and the other things that can be run to.

@@ -12,17 +12,17 @@ constexpr std::string_view kGroup = "Stopping";
 std::vector<CommandText> stopping_texts() {
   return {
       {.name = "break",
-       .aliases = "b br brea",
+       .aliases = "b br brea hbreak hb",
        .group = kGroup,
        .summary = "Stop the process in focus when it comes to a place.",
-       .usage = "break [LOCATION] [if CONDITION]",
+       .usage = "break [LOCATION] [thread NUMBER] [if CONDITION]",
        .example = "(p2:1041) break srv.c:80 if fd == 7\n"
                   "Breakpoint 1 at 0x1189: file srv.c, line 80.",
        .text = "LOCATION is FILE:LINE, LINE, FUNCTION or *ADDRESS, as in gdb; without one, where the process "
                "is. Breakpoints\n"
-               "survive fork, exec and going back. The others stop where they can do nothing without this "
-               "process, always in\n"
-               "the same state.\n"
+               "survive fork, exec and going back. It is for this process, not for its children: those `break all` "
+               "stops, too. The\n"
+               "others stop where they can do nothing without this process, always in the same state.\n"
                "What only a library has that is loaded later (dlopen) is pending, and set when it has been loaded. The "
                "recording\n"
                "knows which those are, so nobody is asked, as gdb does: what none of them has is refused."},
@@ -50,12 +50,34 @@ std::vector<CommandText> stopping_texts() {
        .example = "(p2:1041) break recv p1->p2",
        .text = "It stops just after the receive, so that `cause` can go back to the sender."},
       {.name = "tbreak",
-       .aliases = "tb",
+       .aliases = "tb thbreak thb",
        .group = kGroup,
        .summary = "Set a breakpoint that is deleted when it was hit.",
        .usage = "tbreak [LOCATION] [if CONDITION]",
        .example = "(p2:1041) tbreak handle_request",
        .text = "LOCATION and CONDITION are as for `break`."},
+      {.name = "tbreak all",
+       .group = kGroup,
+       .summary = "The same for any process of a program.",
+       .usage = "tbreak all [PROGRAM:] LOCATION [if CONDITION]",
+       .example = "(p2:1041) tbreak all server: srv.c:80"},
+      {.name = "rbreak",
+       .group = kGroup,
+       .summary = "Set a breakpoint in every function whose name matches.",
+       .usage = "rbreak REGEX",
+       .example = "(p2:1041) rbreak ^handle_"},
+      {.name = "catch",
+       .group = kGroup,
+       .summary = "Stop the process in focus where a C++ exception is thrown or caught.",
+       .usage = "catch throw|catch|rethrow [if CONDITION]",
+       .example = "(p2:1041) catch throw",
+       .text = "It is a breakpoint in the library's function. Calls and signals are events of the recording: `events` lists\n"
+               "them, and `run to` goes to one."},
+      {.name = "tcatch",
+       .group = kGroup,
+       .summary = "The same, once.",
+       .usage = "tcatch throw|catch|rethrow [if CONDITION]",
+       .example = "(p2:1041) tcatch throw"},
       {.name = "set breakpoint pending",
        .group = kGroup,
        .summary = "Set breakpoints even at places that nothing in the recording has.",
@@ -111,32 +133,46 @@ std::vector<CommandText> stopping_texts() {
                "stop itself\n"
                "is not shown.",
        .gdb = true},
+      {.name = "clear",
+       .aliases = "cl",
+       .group = kGroup,
+       .summary = "Delete the breakpoints at a place.",
+       .usage = "clear [LOCATION]",
+       .example = "(p2:1041) clear srv.c:80\n"
+                  "Deleted breakpoint 1",
+       .text = "Without a LOCATION, those of the present line."},
       {.name = "delete",
        .aliases = "d del",
        .group = kGroup,
        .summary = "Delete breakpoints, watchpoints and predicates.",
-       .usage = "delete [NUMBER…]",
-       .example = "(p2:1041) delete 2 3",
-       .text = "Without a NUMBER, all of them."},
+       .usage = "delete [NUMBER…]\n"
+                "delete display [NUMBER…]",
+       .example = "(p2:1041) delete 2 4-6",
+       .text = "Without a NUMBER, all of them. A NUMBER may be a range, and $bpnum is the breakpoint set last."},
       {.name = "disable",
        .aliases = "dis disa",
        .group = kGroup,
        .summary = "Keep breakpoints and predicates, but do not stop at them.",
-       .usage = "disable [NUMBER…]",
+       .usage = "disable [NUMBER…]\n"
+                "disable display [NUMBER…]",
        .example = "(p2:1041) disable 2",
        .text = "Without a NUMBER, all of them."},
       {.name = "enable",
        .aliases = "en",
        .group = kGroup,
        .summary = "Stop again at breakpoints and predicates that were disabled.",
-       .usage = "enable [NUMBER…]",
-       .example = "(p2:1041) enable 2",
-       .text = "Without a NUMBER, all of them."},
+       .usage = "enable [NUMBER…]\n"
+                "enable once|delete [NUMBER…]\n"
+                "enable count COUNT [NUMBER…]\n"
+                "enable display [NUMBER…]",
+       .example = "(p2:1041) enable once 2",
+       .text = "Without a NUMBER, all of them. `once`: it is disabled when it has stopped, `delete`: deleted, `count`: disabled\n"
+               "when it has stopped so often."},
       {.name = "info breakpoints",
        .aliases = "b",
        .group = kGroup,
        .summary = "List breakpoints and watchpoints: where, in which processes, how often hit.",
-       .usage = "info breakpoints",
+       .usage = "info breakpoints [NUMBER…]",
        .example = "(p2:1041) info breakpoints"},
       {.name = "info watchpoints",
        .group = kGroup,

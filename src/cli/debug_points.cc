@@ -1,16 +1,14 @@
 // Commands of `pastcone debug` about breakpoints that there are, and about watchpoints.
+#include <algorithm>
 #include <charconv>
-#include <limits>
 
+#include "pastcone/cli/debug_arguments.h"
 #include "pastcone/cli/debug_completion.h"
 #include "pastcone/cli/debug_session.h"
 #include "pastcone/gdb/compile.h"
 
 namespace pastcone::cli {
 namespace {
-
-/// As users number them.
-bool is_number_of_one(int64_t number) { return number > 0 && number <= std::numeric_limits<int>::max(); }
 
 /// Takes a number off the front; what is left has no blanks around it.
 std::optional<int64_t> take_number(std::string_view& text) {
@@ -62,9 +60,10 @@ Status DebugSession::set_watch(const std::string& command, std::string_view text
   watch.process = focus_.process();
   watch.watch = command;
   bool fixed = take_location_option(text);
-  size_t condition = text.find(" if ");
-  std::string expression(shell::trim(text.substr(0, condition)));
-  if (condition != std::string_view::npos) watch.condition = std::string(shell::trim(text.substr(condition + 4)));
+  Place place = split_place(text);
+  std::string expression = place.location;
+  watch.condition = place.condition;
+  if (!place.thread.empty()) return fail("a watchpoint is for all threads of the process");
   if (expression.empty()) return fail("Argument required (expression to compute).");
   watch.location = fixed ? "-location " + expression : expression;
   std::string shown = watch.location;
@@ -73,6 +72,7 @@ Status DebugSession::set_watch(const std::string& command, std::string_view text
   if (command != "watch" && !what.has_address) return fail("Expression cannot be implemented with read/access watchpoint.");
   auto compiled = TRY(compile_condition(watch.condition));
   int number = TRY(watches_->add(std::move(watch), std::move(what), std::move(compiled)));
+  seats_->set_variable("bpnum", std::to_string(number));
   fmt::print("{} {}: {}\n", title_of(command), number, shown);
   return {};
 }
@@ -126,6 +126,18 @@ Status DebugSession::remove_point(int number) {
   return breakpoints_->remove(number);
 }
 
+void DebugSession::spend(const std::vector<int>& numbers) {
+  for (int number : numbers) {
+    auto point = breakpoints_->find(number);
+    if (!point) continue;
+    if ((*point)->temporary) {
+      (void)remove_point(number);
+    } else if ((*point)->stops > 0 && --(*point)->stops == 0) {
+      (void)enable_point(number, false);
+    }
+  }
+}
+
 Status DebugSession::enable_point(int number, bool enabled) {
   if (auto predicate = predicates_.find(number); predicate != predicates_.end()) {
     predicate->second.enabled = enabled;
@@ -141,33 +153,39 @@ Status DebugSession::enable_point(int number, bool enabled) {
   return {};
 }
 
+/// NUMBER …: what is behind it stays.
+Result<debug::Breakpoint*> DebugSession::take_point(std::string_view& text) {
+  size_t end = std::min(text.find_first_of(" \t"), text.size());
+  std::vector<int> numbers = TRY(numbers_in(text.substr(0, end)));
+  text = shell::trim(text.substr(end));
+  if (numbers.size() != 1) return fail("one breakpoint at a time");
+  return breakpoints_->find(numbers[0]);
+}
+
 Status DebugSession::set_condition(std::string_view text) {
   if (text.empty()) return fail("Argument required (breakpoint number).");
-  std::optional<int64_t> number = take_number(text);
-  if (!number) return fail("Bad breakpoint argument: '{}'", text);
-  if (!is_number_of_one(*number)) return fail("No breakpoint number {}.", *number);
-  debug::Breakpoint* point = TRY(breakpoints_->find(static_cast<int>(*number)));
-  if (!point->watch.empty())
-    watches_->set_condition(point->number, TRY(compile_condition(std::string(text))));
-  TRY_STATUS(breakpoints_->set_condition(static_cast<int>(*number), std::string(text)));
-  if (text.empty()) fmt::print("Breakpoint {} now unconditional.\n", *number);
+  debug::Breakpoint* point = TRY(take_point(text));
+  int number = point->number;
+  if (!point->watch.empty()) watches_->set_condition(number, TRY(compile_condition(std::string(text))));
+  TRY_STATUS(breakpoints_->set_condition(number, std::string(text)));
+  if (text.empty()) fmt::print("Breakpoint {} now unconditional.\n", number);
   return {};
 }
 
 Status DebugSession::set_ignore(std::string_view text) {
   if (text.empty()) return fail("Argument required (a breakpoint number).");
-  std::optional<int64_t> number = take_number(text);
-  if (!number) return fail("Bad breakpoint argument: '{}'", text);
-  if (!is_number_of_one(*number)) return fail("No breakpoint number {}.", *number);
-  debug::Breakpoint* point = TRY(breakpoints_->find(static_cast<int>(*number)));
-  std::optional<int64_t> count = text.empty() ? std::nullopt : take_number(text);
-  if (!count || !text.empty()) return fail("Second argument (specified ignore-count) is missing.");
-  point->ignored = *count < 0 ? 0 : static_cast<uint64_t>(*count);
+  debug::Breakpoint* point = TRY(take_point(text));
+  if (text.empty()) return fail("Second argument (specified ignore-count) is missing.");
+  if (point->message)
+    return fail("breakpoint {} is at messages, none of which is passed over; 'run to recv 3 of p1->p2' goes to the third",
+                point->number);
+  int64_t count = TRY(ask_for_steps(text));
+  point->ignored = count < 0 ? 0 : static_cast<uint64_t>(count);
   if (point->ignored == 0) {
-    fmt::print("Will stop next time breakpoint {} is reached.\n", *number);
+    fmt::print("Will stop next time breakpoint {} is reached.\n", point->number);
   } else {
     fmt::print("Will ignore next {} crossing{} of breakpoint {}.\n", point->ignored, point->ignored == 1 ? "" : "s",
-               *number);
+               point->number);
   }
   return {};
 }

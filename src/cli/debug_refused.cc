@@ -30,6 +30,12 @@ constexpr std::string_view kBackwards[] = {"rc",
                                            "rsi"};
 constexpr std::string_view kCopies[] = {"add-inferior", "checkpoint", "clone-inferior"};
 constexpr std::string_view kScreens[] = {"layout", "tui"};
+constexpr std::string_view kPrints[] = {"dprintf"};
+constexpr std::string_view kSignals[] = {"handle"};
+constexpr std::string_view kTracepoints[] = {"actions", "ftrace", "passcount", "strace", "tp", "tracepoint", "tstart", "tstop",
+                                             "tvariable"};
+constexpr std::string_view kSaved[] = {"save"};
+constexpr std::string_view kAsking[] = {"edit", "explore"};
 constexpr std::string_view kInside[] = {"interpreter-exec"};
 
 constexpr Refused kAll[] = {
@@ -40,6 +46,12 @@ constexpr Refused kAll[] = {
      "place",
      kCopies},
     {"there is no full screen here; 'list' and 'where' show the places", kScreens},
+    {"'trace' prints values and goes on; so does a breakpoint whose 'commands' are silent, printf and continue", kPrints},
+    {"signals come as they were recorded; 'events' shows where, and 'break' stops in the function that handles one",
+     kSignals},
+    {"there are no tracepoints here; 'trace' prints values and goes on", kTracepoints},
+    {"breakpoints are not saved; 'source' does the commands of a file that sets them", kSaved},
+    {"it would ask at a terminal that gdb does not have here; 'list' and 'print' show the rest", kAsking},
     {"it would move a process behind the replay's back; say the command itself", kInside},
 };
 

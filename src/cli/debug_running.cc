@@ -7,6 +7,7 @@
 #include "pastcone/cli/debug_completion.h"
 #include "pastcone/cli/debug_session.h"
 #include "pastcone/cli/graph_text.h"
+#include "pastcone/debug/inlined.h"
 #include "pastcone/debug/source_frame.h"
 #include "pastcone/replay/director.h"
 
@@ -71,6 +72,7 @@ Status DebugSession::restart() {
     TRY_STATUS(to_first_program());
   }
   focus_ = ThreadId(ProcessId(1), 1);
+  breakpoints_->forget_hits();
   visit();
   fmt::print("{}\n", event_text(focus_));
   return {};
@@ -258,16 +260,33 @@ bool DebugSession::take_actions(const std::vector<int>& numbers) {
   return is_silent;
 }
 
+/// The one that has the breakpoint, of those that are inlined there.
+Status DebugSession::show_function_of(const debug::Breakpoint& breakpoint, ThreadId thread) {
+  gdb::Gdb* gdb = TRY(seats_->look_at(thread));
+  uint64_t address = TRY(engine_->now().registers(thread)).rip;
+  for (const debug::Site& site : breakpoints_->sites_of(breakpoint)) {
+    if (site.address != address) continue;
+    return debug::show_inlined(*gdb, *seats_->inferior(thread.process()), site.function);
+  }
+  return {};
+}
+
 Status DebugSession::show_stop(const Rest::Stopped& one) {
   if (one.thread != focus_) fmt::print("[Switching to {}]\n", one.thread);
   focus_ = one.thread;
   if (!one.stop) {
     if (auto end = ends_->text_at(one.thread)) return show_place(one.thread, *end + "\n");
     std::vector<int> numbers;
-    if (std::string watched = watch_text(one.thread, numbers); !watched.empty())
-      return take_actions(numbers) ? Status() : show_place(one.thread, watched);
+    if (std::string watched = watch_text(one.thread, numbers); !watched.empty()) {
+      bool silent = take_actions(numbers);
+      spend(numbers);
+      return silent ? Status() : show_place(one.thread, watched);
+    }
     numbers = breakpoints_->messages_at(one.thread);
-    if (take_actions(numbers)) return {};
+    for (int number : numbers) ++TRY(breakpoints_->find(number))->hits;
+    bool silent = take_actions(numbers);
+    spend(numbers);
+    if (silent) return {};
     if (!numbers.empty()) fmt::print("Breakpoint {}, ", numbers[0]);
     return show_place(one.thread, event_text(one.thread) + ": ");
   }
@@ -283,8 +302,10 @@ Status DebugSession::show_stop(const Rest::Stopped& one) {
     auto breakpoint = breakpoints_->find(numbers[0]);
     bool temporary = breakpoint && (*breakpoint)->temporary;
     before = fmt::format("{} {}, ", temporary ? "Temporary breakpoint" : "Breakpoint", numbers[0]);
-    breakpoints_->remove_temporary(numbers);
+    if (breakpoint) TRY_STATUS(show_function_of(**breakpoint, one.thread));
+    spend(numbers);
   }
+  spend(watching);
   if (silent) return {};
   return show_place(one.thread, watched + before);
 }

@@ -95,6 +95,7 @@ void DebugSession::bind(shell::Commands& commands) {
   bind_running(commands);
   bind_stopping(commands);
   bind_points(commands);
+  bind_places(commands);
   bind_state(commands);
   bind_causal(commands);
   bind_predicates(commands);

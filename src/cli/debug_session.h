@@ -117,6 +117,7 @@ class DebugSession {
   Status restart();
   /// What a motion has led to, in words, and the focus goes to whoever was stopped.
   Status report(const Result<debug::Rest>& rest, ThreadId moved);
+  Status show_function_of(const debug::Breakpoint& breakpoint, ThreadId thread);
   Status show_stop(const debug::Rest::Stopped& stop);
   bool take_actions(const std::vector<int>& numbers);
   Status show_place(ThreadId thread, const std::string& before);
@@ -128,17 +129,30 @@ class DebugSession {
 
   // debug_stopping.cc
   Status set_break(std::string_view text, bool temporary);
-  Status set_break_all(std::string_view text);
+  Status set_break_all(std::string_view text, bool temporary);
+  /// A number alone is a line of the file that one is in.
+  Status name_file(std::string& location);
   Status set_pending(std::string_view text);
   Status set_message_break(std::string_view text, bool receive);
   Status add_break(debug::Breakpoint breakpoint);
+  /// All that can be done is done; the first error is told. No numbers: all there are.
   Status change(std::string_view numbers, const std::function<Status(int)>& how);
-  Status list_breakpoints();
+  Status remove_points(std::string_view text);
+  Status enable_points(std::string_view text, bool enabled);
+  Result<std::vector<int>> numbers_in(std::string_view text);
+  Status list_breakpoints(std::string_view numbers);
   Status list_watchpoints();
-  Status list_points(bool only_watches);
+  Status list_points(const std::vector<int>& numbers, bool only_watches);
+
+  // debug_places.cc
+  void bind_places(shell::Commands& commands);
+  Status clear(std::string_view location);
+  Status set_breaks_like(std::string_view pattern);
+  Status set_catch(std::string_view what, bool temporary);
 
   // debug_points.cc
   Status set_watch(const std::string& command, std::string_view text);
+  Result<debug::Breakpoint*> take_point(std::string_view& text);
   Status set_condition(std::string_view text);
   Status set_ignore(std::string_view text);
   Status pass_over(std::string_view count);
@@ -146,6 +160,8 @@ class DebugSession {
   Status select_frame(const std::string& command, std::string_view text);
   Status remove_point(int number);
   Status enable_point(int number, bool enabled);
+  /// They have stopped somebody: those that do so only once are gone then, or disabled.
+  void spend(const std::vector<int>& numbers);
   Result<std::optional<gdb::Formula>> compile_condition(const std::string& condition);
   /// "Hardware watchpoint 2: total\n\nOld value = …"; empty: the thread was not stopped by one.
   /// `numbers`: of those that have stopped it.
@@ -191,6 +207,7 @@ class DebugSession {
   Status show_events(std::string_view text);
   Status show_cut();
   std::vector<std::string> process_names() const;
+  std::vector<std::string> program_names() const;
   std::vector<std::string> thread_names() const;
   shell::Completion complete_event(std::string_view text) const;
 

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cstdlib>
 
+#include "pastcone/cli/debug_arguments.h"
 #include "pastcone/cli/debug_completion.h"
 #include "pastcone/cli/debug_session.h"
 #include "pastcone/cli/text.h"
@@ -11,15 +12,9 @@
 namespace pastcone::cli {
 namespace {
 
-/// LOCATION [if CONDITION]
-void split_condition(std::string_view text, std::string& location, std::string& condition) {
-  size_t at = text.starts_with("if ") ? 0 : text.find(" if ");
-  location = std::string(shell::trim(text.substr(0, at)));
-  if (at != std::string_view::npos) condition = std::string(shell::trim(text.substr(at + (at == 0 ? 3 : 4))));
-}
-
 std::string who_text(const debug::Breakpoint& breakpoint) {
   if (breakpoint.message) return "-";
+  if (breakpoint.thread != 0) return pastcone::to_string(ThreadId(*breakpoint.process, breakpoint.thread));
   if (breakpoint.process) return pastcone::to_string(*breakpoint.process);
   return breakpoint.program.empty() ? std::string("all") : breakpoint.program;
 }
@@ -29,6 +24,11 @@ std::string_view type_text(const debug::Breakpoint& breakpoint) {
   if (breakpoint.watch == "rwatch") return "read watchpoint";
   if (breakpoint.watch == "awatch") return "acc watchpoint";
   return breakpoint.watch.empty() ? "breakpoint" : "hw watchpoint";
+}
+
+std::string_view disposition(const debug::Breakpoint& breakpoint) {
+  if (breakpoint.temporary) return "del";
+  return breakpoint.stops > 0 ? "dis" : "keep";
 }
 
 /// "in work at x.c:12", as gdb has it; for several places what was asked for.
@@ -53,24 +53,20 @@ void DebugSession::bind_stopping(shell::Commands& commands) {
   };
   commands.bind("break", [this](std::string_view text) { return set_break(text, false); }, places);
   commands.bind("tbreak", [this](std::string_view text) { return set_break(text, true); }, places);
-  commands.bind("break all", [this](std::string_view text) { return set_break_all(text); }, places);
+  auto in_programs = program_completer([this] { return program_names(); }, places);
+  commands.bind("break all", [this](std::string_view text) { return set_break_all(text, false); }, in_programs);
+  commands.bind("tbreak all", [this](std::string_view text) { return set_break_all(text, true); }, in_programs);
   commands.bind("break send", [this](std::string_view text) { return set_message_break(text, false); },
                 with_processes("from"));
   commands.bind("break recv", [this](std::string_view text) { return set_message_break(text, true); },
                 with_processes("to"));
   commands.bind("set breakpoint pending", [this](std::string_view text) { return set_pending(text); },
                 shell::word_completer([] { return std::vector<std::string>{"auto", "off", "on"}; }));
-  commands.bind("info breakpoints", [this](std::string_view) { return list_breakpoints(); });
-  commands.bind("delete", [this](std::string_view text) -> Status {
-    return change(text, [this](int number) -> Status {
-      return remove_predicate(number) ? Status() : remove_point(number);
-    });
-  });
-  for (bool enabled : {false, true}) {
-    commands.bind(enabled ? "enable" : "disable", [this, enabled](std::string_view text) -> Status {
-      return change(text, [&](int number) { return enable_point(number, enabled); });
-    });
-  }
+  commands.bind("info breakpoints", [this](std::string_view text) { return list_breakpoints(text); });
+  commands.bind("delete", [this](std::string_view text) { return remove_points(text); });
+  for (bool enabled : {false, true})
+    commands.bind(enabled ? "enable" : "disable",
+                  [this, enabled](std::string_view text) { return enable_points(text, enabled); });
 }
 
 Status DebugSession::set_break(std::string_view text, bool temporary) {
@@ -82,36 +78,49 @@ Status DebugSession::set_break(std::string_view text, bool temporary) {
     breakpoint.process = TRY(parse_process(text.substr(0, colon)));
     text = shell::trim(text.substr(colon + 1));
   }
-  split_condition(text, breakpoint.location, breakpoint.condition);
+  Place place = split_place(text);
+  breakpoint.location = place.location;
+  breakpoint.condition = place.condition;
+  if (!place.thread.empty()) {
+    int64_t number = TRY(ask_for_steps(place.thread));
+    breakpoint.thread = TRY(seats_->thread_numbered(ThreadId(*breakpoint.process, 1), number));
+  }
   if (breakpoint.location.empty()) {
     if (engine_->now().tid(focus_) == 0) return fail("{} does not run here; name a location", focus_);
     TRY_STATUS(engine_->now().freeze(focus_.process()));
     breakpoint.location = fmt::format("*{:#x}", TRY(engine_->now().registers(focus_)).rip);
   }
-  // A number alone is a line of the file that one is in: only gdb knows which.
-  bool line_only = breakpoint.location.find_first_not_of("0123456789+-") == std::string::npos;
-  if (line_only) {
-    gdb::Gdb* gdb = TRY(seats_->look_at(focus_));
-    gdb::Answer source = TRY(gdb->run("-file-list-exec-source-file"));
-    if (!source.good) return fail("{}", source.error);
-    int64_t line = std::strtoll(breakpoint.location.c_str(), nullptr, 10);
-    bool relative = !std::isdigit(static_cast<unsigned char>(breakpoint.location[0]));
-    if (relative) line += static_cast<int64_t>(source.results["line"].number().value_or(0));
-    breakpoint.location = fmt::format("{}:{}", source.results["file"].text, line);
-  }
+  TRY_STATUS(name_file(breakpoint.location));
   return add_break(std::move(breakpoint));
 }
 
-Status DebugSession::set_break_all(std::string_view text) {
+Status DebugSession::name_file(std::string& location) {
+  if (location.find_first_not_of("0123456789+-") != std::string::npos) return {};
+  gdb::Gdb* gdb = TRY(seats_->look_at(focus_));
+  gdb::Answer source = TRY(gdb->run("-file-list-exec-source-file"));
+  if (!source.good) return fail("{}", source.error);
+  int64_t line = std::strtoll(location.c_str(), nullptr, 10);
+  bool relative = !std::isdigit(static_cast<unsigned char>(location[0]));
+  if (relative) line += static_cast<int64_t>(source.results["line"].number().value_or(0));
+  location = fmt::format("{}:{}", source.results["file"].text, line);
+  return {};
+}
+
+Status DebugSession::set_break_all(std::string_view text, bool temporary) {
   debug::Breakpoint breakpoint;
+  breakpoint.temporary = temporary;
   // PROGRAM: LOCATION, but not FILE:LINE or a::b, where no blank follows.
   size_t colon = text.find(": ");
   if (colon != std::string_view::npos && text.substr(0, colon).find(' ') == std::string_view::npos) {
     breakpoint.program = std::string(text.substr(0, colon));
     text = shell::trim(text.substr(colon + 1));
   }
-  split_condition(text, breakpoint.location, breakpoint.condition);
-  if (breakpoint.location.empty()) return fail("where? for example: break all server: srv.c:80");
+  Place place = split_place(text);
+  if (!place.thread.empty()) return fail("a thread is one of a process; for example: break p2: {} thread 1", place.location);
+  if (place.location.empty()) return fail("where? for example: break all server: srv.c:80");
+  breakpoint.location = place.location;
+  breakpoint.condition = place.condition;
+  TRY_STATUS(name_file(breakpoint.location));
   return add_break(std::move(breakpoint));
 }
 
@@ -151,6 +160,7 @@ Status DebugSession::add_break(debug::Breakpoint breakpoint) {
     return breakpoints_->add(std::move(breakpoint));
   }();
   int number = TRY(std::move(added_as));
+  seats_->set_variable("bpnum", std::to_string(number));
   const debug::Breakpoint& added = *TRY(breakpoints_->find(number));
   fmt::print("{} {}", added.temporary ? "Temporary breakpoint" : "Breakpoint", number);
   std::vector<debug::Site> sites = breakpoints_->sites_of(added);
@@ -168,40 +178,88 @@ Status DebugSession::add_break(debug::Breakpoint breakpoint) {
   return {};
 }
 
+Result<std::vector<int>> DebugSession::numbers_in(std::string_view text) {
+  return parse_numbers(text, [this](std::string_view variable) -> Result<int> {
+    gdb::Answer answer = TRY(seats_->console(focus_, fmt::format("output {}", variable)));
+    int number = 0;
+    const char* end = answer.console.data() + answer.console.size();
+    if (!answer.good || answer.console.empty() || std::from_chars(answer.console.data(), end, number).ptr != end)
+      return fail("Convenience variable must have integer value.");
+    return number;
+  });
+}
+
 Status DebugSession::change(std::string_view numbers, const std::function<Status(int)>& how) {
-  std::vector<int> all;
+  std::vector<int> all = TRY(numbers_in(numbers));
   if (numbers.empty()) {
     for (const auto& [number, breakpoint] : breakpoints_->all()) all.push_back(number);
     for (const auto& [number, predicate] : predicates_) all.push_back(number);
   }
-  for (std::string_view word : shell::words_of(numbers)) {
-    int number = 0;
-    const char* end = word.data() + word.size();
-    if (std::from_chars(word.data(), end, number).ptr != end) return fail("Bad breakpoint argument: '{}'", word);
-    all.push_back(number);
-  }
-  for (int number : all) TRY_STATUS(how(number));
-  return {};
+  Status first;
+  for (int number : all)
+    if (Status done = how(number); !done && first) first = done;
+  return first;
 }
 
-Status DebugSession::list_breakpoints() {
-  if (!breakpoints_->all().empty()) return list_points(false);
-  fmt::print("No breakpoints or watchpoints.\n");
+Status DebugSession::remove_points(std::string_view text) {
+  if (take_word(text, "display")) return hand_to_gdb(shell::trim(fmt::format("delete display {}", text)));
+  take_word(text, "breakpoints");
+  return change(text, [this](int number) -> Status {
+    return remove_predicate(number) ? Status() : remove_point(number);
+  });
+}
+
+Status DebugSession::enable_points(std::string_view text, bool enabled) {
+  if (take_word(text, "display"))
+    return hand_to_gdb(shell::trim(fmt::format("{} display {}", enabled ? "enable" : "disable", text)));
+  take_word(text, "breakpoints");
+  bool remove = enabled && take_word(text, "delete");
+  uint64_t stops = enabled && take_word(text, "once") ? 1 : 0;
+  if (enabled && take_word(text, "count")) {
+    size_t end = std::min(text.find(' '), text.size());
+    if (end == 0) return fail("Argument required (hit count).");
+    int64_t count = TRY(ask_for_steps(text.substr(0, end)));
+    if (count < 1) return fail("Argument required (hit count).");
+    stops = static_cast<uint64_t>(count);
+    text = shell::trim(text.substr(end));
+  }
+  return change(text, [&](int number) -> Status {
+    TRY_STATUS(enable_point(number, enabled));
+    if (auto point = breakpoints_->find(number); point && enabled) {
+      (*point)->stops = stops;
+      (*point)->temporary = (*point)->temporary || remove;
+    }
+    return {};
+  });
+}
+
+Status DebugSession::list_breakpoints(std::string_view numbers) {
+  std::vector<int> only = TRY(numbers_in(numbers));
+  bool any = std::ranges::any_of(breakpoints_->all(), [&](const auto& entry) {
+    return only.empty() || std::ranges::find(only, entry.first) != only.end();
+  });
+  if (any) return list_points(only, false);
+  if (only.empty()) {
+    fmt::print("No breakpoints or watchpoints.\n");
+  } else {
+    fmt::print("No breakpoint or watchpoint matching '{}'.\n", numbers);
+  }
   return {};
 }
 
 Status DebugSession::list_watchpoints() {
   bool any = std::ranges::any_of(breakpoints_->all(), [](const auto& entry) { return !entry.second.watch.empty(); });
-  if (any) return list_points(true);
+  if (any) return list_points({}, true);
   fmt::print("No watchpoints.\n");
   return {};
 }
 
-Status DebugSession::list_points(bool only_watches) {
+Status DebugSession::list_points(const std::vector<int>& numbers, bool only_watches) {
   fmt::print("{:<7} {:<14} {:<4} {:<3} {:<10} What\n", "Num", "Type", "Disp", "Enb", "Who");
   for (const auto& [number, one] : breakpoints_->all()) {
-    if (only_watches && one.watch.empty()) continue;
-    fmt::print("{:<7} {:<14} {:<4} {:<3} {:<10} {}\n", number, type_text(one), one.temporary ? "del" : "keep",
+    bool wanted = numbers.empty() || std::ranges::find(numbers, number) != numbers.end();
+    if (!wanted || (only_watches && one.watch.empty())) continue;
+    fmt::print("{:<7} {:<14} {:<4} {:<3} {:<10} {}\n", number, type_text(one), disposition(one),
                one.enabled ? "y" : "n", who_text(one), what_text(one, breakpoints_->sites_of(one)));
     if (!one.condition.empty()) fmt::print("\tstop only if {}\n", one.condition);
     if (one.hits > 0)

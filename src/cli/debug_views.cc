@@ -1,6 +1,7 @@
 // Commands of `pastcone debug` that show what the recording knows: ps, events, cut. And what Tab offers.
 #include <algorithm>
 #include <charconv>
+#include <set>
 
 #include "pastcone/cli/debug_session.h"
 #include "pastcone/cli/event_text.h"
@@ -96,6 +97,13 @@ Status DebugSession::show_cut() {
   }
   if (!command.empty()) fmt::print("pastcone cut{}\n", command);
   return {};
+}
+
+std::vector<std::string> DebugSession::program_names() const {
+  std::set<std::string> names;
+  for (const auto& [process, record] : world_.processes.processes())
+    for (const ProgramRun& program : record.programs) names.insert(Path(program.path).filename().native());
+  return {names.begin(), names.end()};
 }
 
 std::vector<std::string> DebugSession::process_names() const {

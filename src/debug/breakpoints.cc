@@ -168,6 +168,13 @@ void Breakpoints::remark_condition(const Breakpoint& breakpoint, ProcessId proce
     remarks_.push_back(fmt::format("Error in re-setting breakpoint {}: {}", breakpoint.number, why));
 }
 
+const Breakpoint* Breakpoints::live(int number, ThreadId thread) const {
+  auto found = all_.find(number);
+  bool may = found != all_.end() && found->second.enabled &&
+             (found->second.thread == 0 || found->second.thread == thread.number());
+  return may ? &found->second : nullptr;
+}
+
 bool Breakpoints::hit(const TraceStop& stop, ThreadId thread) {
   if (stop.kind != TraceStop::Kind::kBreak) return false;
   ProcessId process = thread.process();
@@ -175,9 +182,9 @@ bool Breakpoints::hit(const TraceStop& stop, ThreadId thread) {
   std::vector<int> numbers;
   auto [begin, end] = armed_[process].equal_range(stop.address);
   for (auto point = begin; point != end; ++point) {
-    auto found = all_.find(point->second.number);
-    if (found == all_.end() || !found->second.enabled || !point->second.site.asked.empty()) continue;
-    if (holds(point->second.site, stop, thread) && count(found->first)) numbers.push_back(found->first);
+    int number = point->second.number;
+    if (live(number, thread) == nullptr || !point->second.site.asked.empty()) continue;
+    if (holds(point->second.site, stop, thread) && count(number)) numbers.push_back(number);
   }
   hits_[thread] = {engine_.motions(), numbers};
   return !numbers.empty();
@@ -216,8 +223,7 @@ Result<bool> Breakpoints::decide(ThreadId thread, uint64_t address) {
   auto [begin, end] = armed_[thread.process()].equal_range(address);
   for (auto point = begin; point != end; ++point) points.push_back(point->second);
   for (const Armed& point : points) {
-    auto found = all_.find(point.number);
-    if (found == all_.end() || !found->second.enabled || point.site.asked.empty()) continue;
+    if (live(point.number, thread) == nullptr || point.site.asked.empty()) continue;
     Seats& seats = images_.seats();
     Seats::Reply reply = TRY(point.site.condition ? seats.evaluate(thread, *point.site.condition)
                                                   : seats.ask(thread, point.site.asked));
@@ -276,11 +282,8 @@ void Breakpoints::set_counts(const std::map<int, std::pair<uint64_t, uint64_t>>&
       std::tie(found->second.hits, found->second.ignored) = count;
 }
 
-void Breakpoints::remove_temporary(const std::vector<int>& numbers) {
-  for (int number : numbers) {
-    auto found = all_.find(number);
-    if (found != all_.end() && found->second.temporary) (void)remove(number);
-  }
+void Breakpoints::forget_hits() {
+  for (auto& [number, breakpoint] : all_) breakpoint.hits = 0;
 }
 
 // --- messages ---------------------------------------------------------------------------------------------------

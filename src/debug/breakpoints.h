@@ -23,6 +23,7 @@ struct MessagePoint {
 struct Breakpoint {
   int number = 0;
   std::optional<ProcessId> process;  ///< none: see `program`
+  uint32_t thread = 0;               ///< of the process; 0: all of them
   std::string program;               ///< all processes that run it; empty: all
   std::string location;              ///< as gdb takes it
   std::string condition;
@@ -32,6 +33,7 @@ struct Breakpoint {
   std::string watch;     ///< watch, rwatch, awatch (watches.h); `location` is its expression
   uint64_t ignored = 0;  ///< so many hits are passed over
   uint64_t hits = 0;
+  uint64_t stops = 0;  ///< so many more, and it is disabled; 0: it stays
   std::vector<std::string> actions;  ///< commands to be done when it has stopped somebody
 };
 
@@ -66,12 +68,15 @@ class Breakpoints {
   /// How often each was hit, and is to be passed over: to be put back after a run that did not count.
   std::map<int, std::pair<uint64_t, uint64_t>> counts() const;
   void set_counts(const std::map<int, std::pair<uint64_t, uint64_t>>& counts);
-  void remove_temporary(const std::vector<int>& numbers);
+  /// Of all, as at the beginning of a run.
+  void forget_hits();
   bool meant_for(const Breakpoint& breakpoint, ProcessId process) const;
 
  private:
   Status open(ProcessId process);
   bool hit(const replay::TraceStop& stop, ThreadId thread);
+  /// The one armed there, if it may stop the thread.
+  const Breakpoint* live(int number, ThreadId thread) const;
   bool is_undecided(const replay::TraceStop& stop, ThreadId thread) const;
   Result<bool> decide(ThreadId thread, uint64_t address);
   Result<bool> stepped_onto(ThreadId thread, uint64_t address);

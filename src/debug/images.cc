@@ -17,6 +17,15 @@ void add_site(const gdb::Value& from, std::vector<Site>& sites) {
     sites.push_back({*address, from["func"].text, from["file"].text, from["line"].text, {}, {}});
 }
 
+std::string with_double_dashes(const std::string& options) {
+  std::string text;
+  for (size_t i = 0; i < options.size(); ++i) {
+    if (options[i] == '-' && (i == 0 || options[i - 1] == ' ')) text += '-';
+    text += options[i];
+  }
+  return text;
+}
+
 bool is_library(const Path& path) {
   Elf64_Ehdr header{};
   auto file = open_file(path, O_RDONLY);
@@ -72,7 +81,9 @@ Result<bool> Images::in_some_library(const std::string& location) {
 }
 
 Result<std::vector<Site>> Images::ask(gdb::Gdb& gdb, const std::string& location, const std::string& condition) {
-  gdb::Answer answer = TRY(gdb.run(fmt::format("-break-insert {}", gdb::c_string(location))));
+  // `-function work -line 3` are options to MI, too, with one more dash.
+  std::string where = location.starts_with('-') ? with_double_dashes(location) : gdb::c_string(location);
+  gdb::Answer answer = TRY(gdb.run(fmt::format("-break-insert {}", where)));
   if (!answer.good) return fail("{}", answer.error);
   std::vector<Site> sites;
   const gdb::Value& point = answer.results["bkpt"];
@@ -80,6 +91,12 @@ Result<std::vector<Site>> Images::ask(gdb::Gdb& gdb, const std::string& location
   for (const auto& [name, place] : point["locations"].items) add_site(place, sites);
   TRY(gdb.run(fmt::format("-break-delete {}", point["number"].text)));
   if (condition.empty()) return sites;
+  bool by_name = !location.starts_with('-') && !location.starts_with('*');
+  if (!by_name) {
+    // Only of places with names gdb says how an expression is evaluated there.
+    for (Site& site : sites) site.asked = condition;
+    return sites;
+  }
   Result<std::vector<gdb::Formula>> all = gdb::compile_formulas(gdb, condition, location);
   if (!all && !gdb::is_only_uncompiled(all.error().message)) return tl::unexpected<Error>(all.error());
   for (Site& site : sites) {

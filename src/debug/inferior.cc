@@ -157,6 +157,12 @@ gdb::Stop Inferior::answer_question() {
 
 gdb::Stop Inferior::resume(const std::vector<gdb::Resume>& how) {
   if (question_) return answer_question();
+  if (held_) {
+    gdb::Stop stop;
+    stop.thread = current();
+    stop.signal = SIGINT;
+    return stop;
+  }
   pid_t stepped = 0;
   gdb::Resume step_how;
   for (const gdb::Resume& one : how) {
@@ -234,6 +240,7 @@ gdb::Stop Inferior::stop_of(ThreadId thread, const Result<Rest>& rest) {
   gdb::Stop stop;
   Incarnation& now = engine_.now();
   if (now.pid(process_) == 0 || !now.freeze(process_)) {
+    points_.clear();  // gdb does not take them away any more: they would be its own in the next replay
     stop.ended = 0;
     return stop;
   }

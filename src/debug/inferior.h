@@ -33,6 +33,9 @@ class Inferior : public gdb::Target {
   bool has_break(uint64_t address) const;
   bool has_watch(uint64_t address) const;
 
+  /// While it is held gdb's commands do not move it: it has stopped at once, where it was.
+  void hold(bool held) { held_ = held; }
+
   void look_at(uint32_t thread) { current_ = thread; }
   /// gdb asks for them anew.
   void forget_points();
@@ -73,7 +76,7 @@ class Inferior : public gdb::Target {
   uint32_t current_ = 1;
   std::set<std::tuple<gdb::PointKind, uint64_t, uint32_t>> points_;
   std::optional<Result<Rest>> rest_;
-  bool changed_ = false, own_ = false;
+  bool changed_ = false, own_ = false, held_ = false;
   /// A function that gdb calls: it puts the thread there, and back where it was afterwards.
   struct Call {
     ThreadId thread;

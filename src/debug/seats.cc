@@ -212,10 +212,29 @@ Result<Seats::Seat*> Seats::look_once(ThreadId thread) {
 }
 
 void Seats::note_setting(ProcessId process, const std::string& command, const std::vector<std::string>& body) {
-  std::optional<Setting> common = settings_.note(process, command, body);
-  if (!common) return;
+  share_variable(process, command);
+  if (auto common = settings_.note(process, command, body)) tell_others(process, *common);
+}
+
+void Seats::tell_others(ProcessId process, const Setting& setting) {
   for (auto& [other, seat] : seats_)
-    if (other != process && seat->gdb->alive()) (void)seat->gdb->console(common->command, common->body);
+    if (other != process && seat->gdb->alive()) (void)seat->gdb->console(setting.command, setting.body);
+}
+
+void Seats::set_variable(const std::string& name, const std::string& value) {
+  tell_others(ProcessId(), settings_.note_variable(name, value));
+}
+
+/// To the user it is one debugger: what `set $n = 1` has set holds for all processes, if it is a plain value.
+void Seats::share_variable(ProcessId process, const std::string& command) {
+  std::string name = variable_set_by(command);
+  if (name.empty()) return;
+  // A register is no variable: it fails.
+  auto answer = seats_.at(process)->gdb->console(
+      fmt::format("python print(gdb.convenience_variable('{}').format_string())", name));
+  if (!answer || !answer->good || answer->console.empty()) return;
+  std::string value = answer->console.substr(0, answer->console.size() - 1);  // its end of line
+  if (is_plain_value(value)) tell_others(process, settings_.note_variable(name, value));
 }
 
 Result<gdb::Answer> Seats::console(ThreadId thread, const std::string& command,

@@ -52,6 +52,9 @@ class Seats {
   /// The thread of the process that gdb has given this number.
   Result<uint32_t> thread_numbered(ThreadId looked_at, int64_t number);
 
+  /// A convenience variable of gdb's ($NAME), in all gdbs, those to come too.
+  void set_variable(const std::string& name, const std::string& value);
+
   std::string take_remark() { return std::exchange(remark_, {}); }
 
   Inferior* inferior(ProcessId process);
@@ -64,6 +67,8 @@ class Seats {
   Seats(Engine& engine, Language language);
   Result<Seat*> sit(ProcessId process);
   Result<Seat*> look_once(ThreadId thread);
+  void share_variable(ProcessId process, const std::string& command);
+  void tell_others(ProcessId process, const Setting& setting);
   void note_setting(ProcessId process, const std::string& command, const std::vector<std::string>& body);
   Result<gdb::Gdb*> look_at_file(ProcessId process);
   Status connect(Seat& seat);

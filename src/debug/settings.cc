@@ -1,6 +1,7 @@
 #include "pastcone/debug/settings.h"
 
 #include <algorithm>
+#include <cctype>
 #include <iterator>
 #include <string_view>
 #include <utility>
@@ -43,6 +44,41 @@ bool is_for_all(std::string_view command) {
 }
 
 }  // namespace
+
+std::string variable_set_by(std::string_view command) {
+  auto skip = [&](std::string_view word) {
+    if (!command.starts_with(word)) return;
+    command.remove_prefix(word.size());
+    command.remove_prefix(std::min(command.find_first_not_of(" \t"), command.size()));
+  };
+  if (!command.starts_with("set ")) return {};
+  skip("set ");
+  skip("variable ");
+  skip("var ");
+  if (!command.starts_with('$')) return {};
+  size_t end = 1;
+  while (end < command.size() && (std::isalnum(static_cast<unsigned char>(command[end])) || command[end] == '_')) ++end;
+  std::string name(command.substr(1, end - 1));
+  // Those of gdb's own begin with _.
+  size_t sign = command.find_first_not_of(" \t", end);
+  bool assigned = sign != std::string_view::npos && command.find('=', sign) != std::string_view::npos;
+  bool own = name.empty() || name[0] == '_' || std::isdigit(static_cast<unsigned char>(name[0]));
+  return assigned && !own ? name : std::string();
+}
+
+bool is_plain_value(std::string_view text) {
+  if (text.size() > 1 && text.starts_with('"') && text.ends_with('"')) return true;
+  if (text.starts_with('-')) text.remove_prefix(1);
+  return !text.empty() && text.find_first_not_of("0123456789.") == std::string_view::npos;
+}
+
+Setting Settings::note_variable(const std::string& name, const std::string& value) {
+  std::string assigns = fmt::format("set ${} = ", name);
+  std::erase_if(all_, [&](const Setting& one) { return one.command.starts_with(assigns); });
+  Setting setting{assigns + value, {}, {}};
+  if (all_.size() < kMost) all_.push_back(setting);
+  return setting;
+}
 
 std::optional<Setting> Settings::note(ProcessId told, const std::string& command,
                                       const std::vector<std::string>& body) {

@@ -1,0 +1,28 @@
+// Arguments of commands about breakpoints, as gdb reads them.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "pastcone/base/result.h"
+
+namespace pastcone::cli {
+
+/// LOCATION [thread N] [if CONDITION]
+struct Place {
+  std::string location, thread, condition;
+};
+Place split_place(std::string_view text);
+
+/// Takes a word off the front if it is the given one, perhaps shortened; what is left has no blanks around
+/// it.
+bool take_word(std::string_view& text, std::string_view word);
+
+/// What stands behind a `$` is a number of gdb's; an error if it is none.
+using NumberOf = std::function<Result<int>(std::string_view variable)>;
+/// 3 5-7 $bpnum
+Result<std::vector<int>> parse_numbers(std::string_view text, const NumberOf& number_of);
+
+}  // namespace pastcone::cli
