@@ -8,6 +8,7 @@
 #include "pastcone/cli/graph_text.h"
 #include "pastcone/cli/text.h"
 #include "pastcone/graph/names.h"
+#include "pastcone/graph/steps.h"
 #include "pastcone/trace/event_reader.h"
 
 namespace pastcone::cli {
@@ -91,8 +92,13 @@ Status DebugSession::show_events(std::string_view text) {
 
 Status DebugSession::show_cut() {
   std::string command;
+  causal::Cut here = engine_->here().cut;
   for (const replay::Standing& standing : engine_->now().live().standing()) {
-    fmt::print("{}\n", place_text({standing.last, standing.entered, standing.ended, standing.point}));
+    // Who waits there for others has entered it, whether or not it may go further.
+    auto index = world_.graph.find(standing.last.thread());
+    bool entered = standing.entered || (index && standing.last.index() != 0 &&
+                                        graph::is_entering(world_.graph, {*index, here[*index]}));
+    fmt::print("{}\n", place_text({standing.last, entered, standing.ended, standing.point}));
     if (standing.last.index() != 0) command += " " + to_string(standing.last);
   }
   if (!command.empty()) fmt::print("pastcone cut{}\n", command);

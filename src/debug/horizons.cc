@@ -36,4 +36,22 @@ causal::Cut steps_of(const Graph& graph, const std::vector<replay::Standing>& al
   return steps;
 }
 
+bool is_due(const Graph& graph, Node step, const causal::Cut& cut) {
+  uint32_t begin = graph.first_group[step.thread], end = graph.first_group[step.thread + 1];
+  while (begin < end) {  // the group of the step, if there are edges into it
+    uint32_t middle = begin + (end - begin) / 2;
+    if (graph.groups[middle].event < step.event) {
+      begin = middle + 1;
+    } else {
+      end = middle;
+    }
+  }
+  if (begin == graph.first_group[step.thread + 1] || graph.groups[begin].event != step.event) return true;
+  for (uint32_t edge = graph.groups[begin].first_edge; edge < graph.groups[begin + 1].first_edge; ++edge) {
+    Node from = graph.edges[edge].from;
+    if (from.thread < graph.real_threads && from.event > cut[from.thread]) return false;
+  }
+  return true;
+}
+
 }  // namespace pastcone::debug

@@ -15,4 +15,7 @@ replay::Horizons horizons_of(const Recording& recording, const causal::Graph& gr
 /// The last step that each thread has done.
 causal::Cut steps_of(const causal::Graph& graph, const std::vector<replay::Standing>& all);
 
+/// All that other threads do for this step is in the cut.
+bool is_due(const causal::Graph& graph, causal::Node step, const causal::Cut& cut);
+
 }  // namespace pastcone::debug

@@ -119,11 +119,17 @@ bool Incarnation::was_killed(ProcessId process) const {
 State Incarnation::present() const {
   std::vector<replay::Standing> all = live_->standing();
   State state;
+  std::set<uint32_t> for_turn;  // who wait for it
   for (replay::Standing& where : all) {
     ThreadId thread = where.last.thread();
     // Who waits in an event has come to where it begins; locks come before that.
-    bool waits = in_call(thread) && waits_in_event(static_cast<WaitKind>(slot(thread).wait_kind));
-    if (waits && where.steps != UINT64_MAX && where.steps % 2 == 0) ++where.steps;
+    auto kind = static_cast<WaitKind>(slot(thread).wait_kind);
+    bool waits = in_call(thread) && waits_in_event(kind);
+    if (waits && where.steps != UINT64_MAX && where.steps % 2 == 0) {
+      ++where.steps;
+      auto index = world_.graph.find(thread);
+      if (index && kind == WaitKind::kTurn) for_turn.insert(*index);
+    }
     auto way = ways_.find(thread);
     Trail trail, first;
     if (auto move = point_move(where)) first.push_back(*move);
@@ -141,6 +147,14 @@ State Incarnation::present() const {
     if (!trail.empty()) state.trails[thread] = std::move(trail);
   }
   state.cut = steps_of(world_.graph, all);
+  if (world_.recording.manifest().parallel) return state;
+  // Who gave the turn up behind an event waits for it before it enters another.
+  auto is_early = [&](uint32_t index) { return !is_due(world_.graph, {index, state.cut[index]}, state.cut); };
+  for (auto early = std::ranges::find_if(for_turn, is_early); early != for_turn.end();
+       early = std::ranges::find_if(for_turn, is_early)) {
+    --state.cut[*early];
+    for_turn.erase(early);
+  }
   return state;
 }
 

@@ -11,7 +11,13 @@ namespace {
 /// `horizon`, of one that goes no further: the step at which it is; what it waits for need not come.
 void take_turn_number(Thread& t, u32 group_number, u64 number, u64 horizon = 0) {
   stage::Group& group = g.stage.group(group_number);
-  if (t.process->parallel && t.has_turn && t.turn_number == number) return;  // on entering the call
+  bool taken = t.process->parallel && t.turn_number == number && t.process->group == group_number;  // on entering the call
+  if (taken && t.has_turn) return;
+  if (taken) {  // it was parked since, and gave it back meanwhile: the number is its own all the same
+    wait_for(group, stage::WaitKind::kTurn, group_number, 0, [&] { return swap_if(group.owner, 0u, t.tid); });
+    t.has_turn = true;
+    return;
+  }
   give_back_turn(t);
   t.process->serial = true;
   if (t.process->group != group_number) {
@@ -149,6 +155,7 @@ void take_recorded_turn(Thread& t) {
 void take_recorded_turn_after(Thread& t) {
   pass_turns(t, Op::kTurnAfter, 2 * t.log.event_count);
   park_on_leaving(t);
+  if (!t.process->parallel) note_next_event(t);  // what it waits for comes after it
   take_if_next(t, Op::kTurnAfter);
 }
 
