@@ -2,6 +2,7 @@
 
 #include <sys/syscall.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstring>
 
@@ -21,7 +22,7 @@ Ends::Ends(Engine& engine) : engine_(engine) {
   for (const auto& [number, process] : engine.world().processes.processes()) note(process);
   engine.observe({.next_stop = [this](ThreadId thread, uint64_t step) -> std::optional<uint64_t> {
     auto found = endings_.find(thread);
-    if (ignored || found == endings_.end() || found->second.step <= step) return {};
+    if (ignored || found == endings_.end() || !found->second.last || found->second.step <= step) return {};
     return found->second.step;
   }});
 }
@@ -35,13 +36,28 @@ void Ends::note(const ProcessRecord& process) {
     if (thread.end.kind != end.kind || thread.end.value != end.value || thread.events == 0) continue;
     Ending& ending = endings_[thread.id];
     if (end.kind == Kind::kKilled) {
-      ending = {2 * thread.events + 1, fmt::format("{} was killed here, or later in this call.", process.id), true};
+      ending = {2 * thread.events + 1, fmt::format("{} was killed here, or later in this call.", process.id), true,
+                is_last(thread, process)};
     } else if (signalled) {
       ending = {2 * thread.events - 1, signal_text(process.id, end.value)};
     } else {
       ending = {2 * thread.events - 1, fmt::format("{} exits with status {}.", process.id, end.value)};
     }
   }
+}
+
+bool Ends::is_last(const ThreadRecord& thread, const ProcessRecord& process) const {
+  const causal::Graph& graph = engine_.world().graph;
+  auto last_of = [&](const ThreadRecord& one) -> std::optional<causal::Node> {
+    auto index = graph.find(one.id);
+    if (!index || one.end.kind != End::Kind::kKilled || one.events == 0) return {};
+    return graph::find_step(graph, *index, static_cast<uint32_t>(2 * one.events));
+  };
+  std::optional<causal::Node> own = last_of(thread);
+  return !own || std::ranges::none_of(process.threads, [&](const ThreadRecord& other) {
+    std::optional<causal::Node> its = last_of(other);
+    return its && its->thread != own->thread && happened_before(graph, *own, *its, causal::Order::kEnforced);
+  });
 }
 
 bool Ends::is_over(ThreadId thread) const {
@@ -78,7 +94,8 @@ std::vector<std::string> Ends::within(const causal::Cut& cut) const {
   if (cut.empty()) return texts;  // there is no replay
   for (const auto& [thread, ending] : endings_) {
     auto index = graph.find(thread);
-    if (index && graph::plain_step(graph, {*index, cut[*index]}) >= ending.step) texts.push_back(ending.text);
+    if (!index || !ending.last) continue;
+    if (graph::plain_step(graph, {*index, cut[*index]}) >= ending.step) texts.push_back(ending.text);
   }
   return texts;
 }

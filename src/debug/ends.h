@@ -31,8 +31,11 @@ class Ends {
     uint64_t step;  ///< plain: entering its last event, or what it would do after it
     std::string text;
     bool killed = false;
+    bool last = true;  ///< none of the process's threads did anything later
   };
   void note(const ProcessRecord& process);
+  /// Of threads that were killed together.
+  bool is_last(const ThreadRecord& thread, const ProcessRecord& process) const;
   /// That it was sending itself when it was killed: abort(), raise().
   std::optional<int> own_signal(ThreadId thread) const;
 

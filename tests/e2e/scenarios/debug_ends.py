@@ -1,8 +1,10 @@
 """Processes that crash, are killed or exit with a status, recordings that are torn, programs that are gone: a stop or a line."""
+import json
 import os
 import shutil
 
-from debugging import debug
+from building import compile_c
+from debugging import debug, values
 from robust import ABORT, FAULT, KILLED, OVERFLOW, STATUS, SUICIDE, Tidy, recorded
 
 SAID = {
@@ -27,6 +29,59 @@ def test_debug_ends(context):
             context.expect(result.status == 0 and text.count(said) == 2, f"{how}{options}: {said!r} is said {text.count(said)} times:\n{text}", result)
             context.expect(text.count("the recording ends here") == 3, f"{how}{options}: the end is not said:\n{text}", result)
             context.expect("\n* p3:12 " in text and "$1 = 1\n" in text, f"{how}{options}: going back and coming again:\n{text}", result)
+
+
+# Its threads sleep from early on until it is killed, and are at their ends all that time.
+SLEEPERS = r"""
+#include <pthread.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+volatile int progress;
+static void* sleeper(void* unused) {
+  for (;;) pause();
+  return unused;
+}
+int main(void) {
+  int ready[2];
+  if (pipe(ready)) return 1;
+  pid_t child = fork();
+  if (child == 0) {
+    pthread_t threads[2];
+    for (int i = 0; i < 2; i++) pthread_create(&threads[i], 0, sleeper, 0);
+    for (int i = 1; i <= 20; i++) {
+      usleep(2000);
+      progress = i;
+    }
+    if (write(ready[1], "", 1) != 1) return 1;
+    for (;;) pause();
+  }
+  char byte;
+  if (read(ready[0], &byte, 1) != 1) return 1;
+  usleep(20000);
+  return kill(child, SIGKILL) || wait(0) != child;
+}
+"""
+
+
+def test_debug_killed_once(context):
+    """A process of several threads that is killed is stopped at once, when all of them have come to their ends."""
+    context.need("gdb")
+    program = compile_c(context, "sleepers", SLEEPERS, "-O0", "-pthread")
+    for options in ((), ("--threads=parallel",)):
+        recording = context.path(f"sleepers{len(options)}")
+        context.expect(context.record(recording, [program], options).status == 0, "recording")
+        end = f"run to p1:{_events(context, recording)}"
+        result = debug(context, recording, "continue all", "print progress", "continue all", "restart", end)
+        text = result.stdout.decode()
+        said = text.count("p2 was killed here, or later in this call.")
+        context.expect(result.status == 0 and values(text) == [20], f"{options}: it should be stopped at its end:\n{text}", result)
+        context.expect(said == 2 and text.count("the recording ends here") == 2, f"{options}: it is said {said} times:\n{text}", result)
+
+
+def _events(context, recording):
+    asked = [context.pastcone, "sql", recording, "SELECT events FROM processes WHERE process = 'p1'", "--json"]
+    return json.loads(context.run(asked, label="sql").stdout)["events"]
 
 
 def test_debug_end_is_known(context):
