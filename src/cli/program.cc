@@ -25,9 +25,8 @@ std::string one_line(std::string text) {
 
 /// Output that could not be written is an error like any other: a full disk must not look like success.
 Status flush_output() {
-  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
-    return fail("cannot write the output: {}", errno_message(errno));
-  }
+  if (std::fflush(stdout) != 0) return fail("cannot write the output: {}", errno_message(errno));
+  if (std::ferror(stdout) != 0) return fail("cannot write the output");  // some time ago: errno is another one's
   return {};
 }
 

@@ -42,6 +42,10 @@ def test_debug_stdout(context):
             context.expect(result.status in statuses, f"stdout is {name}: status {result.status}", result)
             context.expect(len(result.stderr.splitlines()) <= 1, f"stdout is {name}: more than a line", result)
             context.expect_nobody_left(name)
+        little = context.run(["/bin/sh", "-c", 'exec "$0" debug "$1" --batch -ex "run to p1:40" -ex where > /dev/full', context.pastcone, tidy.recording],
+                             env=tidy.env, label="little")
+        reason = little.stderr.decode().partition("cannot write the output")[2].strip()
+        context.expect(little.status == 1 and reason in ("", ": No space left on device"), f"a full disk is called {reason!r}", little)
         unread = subprocess.run(["/bin/bash", "-c", f'"$0" debug "$1" --batch -ex "run to p1:40" {commands} | head -1; exit ${{PIPESTATUS[0]}}',
                                  context.pastcone, tidy.recording], env={**context.env, **tidy.env}, capture_output=True, timeout=60, check=False)
         context.expect(unread.returncode == 141, f"as others it ends by SIGPIPE, not with {unread.returncode}: {unread.stderr!r}")
