@@ -41,8 +41,8 @@ static void* work(void* unused) {
 }
 int main(void) {
   pthread_t thread;
+  pthread_mutex_lock(&mutex);  // else it may be at its end before this one has left pthread_create
   pthread_create(&thread, 0, work, 0);
-  pthread_mutex_lock(&mutex);
   pthread_mutex_unlock(&mutex);
   for (int i = 1; i < 20; i++) a = i;
   pthread_join(thread, 0);
