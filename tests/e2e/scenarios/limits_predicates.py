@@ -43,3 +43,31 @@ def test_limit_predicate_memory(context):
         _refused(context, recording, predicate, why)
     there = debug(context, context.path("recording-O0"), "stop if p2: *shared == 3 at spin", "continue", "print *shared", label="at")
     context.expect(b"$1 = 3\n" in there.stdout, "at a place it can be told", there)
+
+
+KILLED = r"""#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int x, reaped;
+int main(int argc, char** argv) {
+  if (fork() == 0) {
+    x = 5;
+    if (argc > 1) _exit(0);
+    raise(SIGKILL);
+  }
+  wait(0);
+  reaped = argc;
+  return 0;
+}
+"""
+
+
+def test_limit_predicate_of_killed(context):
+    """Of a process that was killed a predicate holds even when it has been waited for; of one that has exited it does not."""
+    context.need("gdb")
+    program = compile_c(context, "killed", KILLED, "-O0")
+    for arguments, said in (([], b"$1 = 1\n"), (["exits"], b"never holds")):
+        recording = context.path("killed" + "".join(arguments))
+        context.record(recording, [program, *arguments])
+        result = debug(context, recording, "stop if p1: reaped && p2: x == 5", "continue", "focus p1", "print reaped", label="killed")
+        context.expect(said in result.stdout, f"{arguments}: {said!r}", result)
