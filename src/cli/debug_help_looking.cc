@@ -99,6 +99,7 @@ std::vector<CommandText> looking_texts() {
        .text = "`focus p2.3` goes to one.",
        .gdb = true},
       {.name = "thread",
+       .aliases = "t",
        .group = kGroup,
        .summary = "Look at another thread of the process in focus.",
        .usage = "thread [NUMBER]\n"

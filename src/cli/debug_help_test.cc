@@ -76,6 +76,7 @@ TEST_F(DebugHelpTest, WhoKnowsGdbIsAtHome) {
                                                                   {"ni", "nexti"},
                                                                   {"d", "delete"},
                                                                   {"tb", "tbreak"},
+                                                                  {"t", "thread"},
                                                                   {"i b", "info breakpoints"},
                                                                   {"i r", "info registers"},
                                                                   {"i lo", "info locals"},

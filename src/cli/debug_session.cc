@@ -34,6 +34,7 @@ Result<std::unique_ptr<DebugSession>> DebugSession::begin(const Recording& recor
   debug::sweep_doors();
   session->seats_ = TRY(debug::Seats::create(*session->engine_));
   session->askers_ = TRY(debug::Seats::create(*session->engine_));
+  session->seats_->share_variables_with(*session->askers_);  // conditions may name them
   session->images_ = std::make_unique<debug::Images>(*session->engine_, *session->askers_);
   session->breakpoints_ = std::make_unique<debug::Breakpoints>(*session->engine_, *session->images_);
   session->watches_ = std::make_unique<debug::Watches>(*session->engine_, *session->breakpoints_);

@@ -223,6 +223,7 @@ void Seats::tell_others(ProcessId process, const Setting& setting) {
 
 void Seats::set_variable(const std::string& name, const std::string& value) {
   tell_others(ProcessId(), settings_.note_variable(name, value));
+  if (sharing_ != nullptr) sharing_->set_variable(name, value);
 }
 
 /// To the user it is one debugger: what `set $n = 1` has set holds for all processes, if it is a plain value.
@@ -234,7 +235,7 @@ void Seats::share_variable(ProcessId process, const std::string& command) {
       fmt::format("python print(gdb.convenience_variable('{}').format_string())", name));
   if (!answer || !answer->good || answer->console.empty()) return;
   std::string value = answer->console.substr(0, answer->console.size() - 1);  // its end of line
-  if (is_plain_value(value)) tell_others(process, settings_.note_variable(name, value));
+  if (is_plain_value(value)) set_variable(name, value);
 }
 
 Result<gdb::Answer> Seats::console(ThreadId thread, const std::string& command,

@@ -54,6 +54,8 @@ class Seats {
 
   /// A convenience variable of gdb's ($NAME), in all gdbs, those to come too.
   void set_variable(const std::string& name, const std::string& value);
+  /// Others whose gdbs know these variables as well; they must live as long.
+  void share_variables_with(Seats& others) { sharing_ = &others; }
 
   std::string take_remark() { return std::exchange(remark_, {}); }
 
@@ -82,6 +84,7 @@ class Seats {
   std::map<ProcessId, std::unique_ptr<Seat>> seats_;
   Settings settings_;
   std::string remark_;
+  Seats* sharing_ = nullptr;
 };
 
 }  // namespace pastcone::debug

@@ -139,6 +139,9 @@ def test_debug_points_without_source(context):
 
 def test_debug_points_variables(context):
     """Convenience variables are those of the debugger, whichever process is in focus; registers are not."""
-    text = debug(context, _recorded(context), "break all 16", "set $limit = 7", "set $name = \"ann\"", "continue all", "print $limit + 1", "set var $limit = 9",
+    recording = _recorded(context)
+    text = debug(context, recording, "set $least = 3", "break square if n > $least", "continue", "print n", "set $least = 5", "continue", "print n").stdout.decode()
+    context.expect(values(text) == [4, 6], f"in conditions:\n{text}")
+    text = debug(context, recording, "break all 16", "set $limit = 7", "set $name = \"ann\"", "continue all", "print $limit + 1", "set var $limit = 9",
                  "set $rbx = 77", "print $rbx", "focus p1", "print $limit", "print $name", "print $bpnum", "print $rbx == 77").stdout.decode()
     context.expect(values(text) == [8, 77, 9, 1, 0] and '= "ann"' in text, f"shared:\n{text}")
