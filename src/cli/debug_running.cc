@@ -179,6 +179,7 @@ Status DebugSession::resume_in_gdb(const std::string& command) {
   gdb::Answer answer = TRY(run_in_gdb(command));
   debug::Inferior* inferior = seats_->inferior(focus_.process());
   if (inferior == nullptr || !inferior->rest()) {
+    if (engine_->now().was_killed(focus_.process())) return killed_by_somebody(focus_.process());
     if (!answer.good) return fail("{}", answer.error);
     fmt::print("{}", answer.console);
     return {};

@@ -223,8 +223,6 @@ Status DebugSession::enable_points(std::string_view text, bool enabled) {
     stops = static_cast<uint64_t>(count);
     text = shell::trim(text.substr(end));
   }
-  if (text.empty())
-    for (auto& [number, predicate] : predicates_) predicate.enabled = enabled;
   return change(text, [&](int number) -> Status {
     TRY_STATUS(enable_point(number, enabled));
     if (auto point = breakpoints_->find(number); point && enabled) {

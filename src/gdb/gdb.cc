@@ -118,23 +118,23 @@ Result<Answer> Gdb::console(const std::string& command, const std::vector<std::s
   body_.assign(body.rbegin(), body.rend());
   Answer answer = TRY(run("-interpreter-exec console " + c_string(command)));
   if (!answer.running && !unsettled_) return answer;
-  Stopped stopped;
-  if (answer.running) {
-    stopped = TRY(wait_stop());
-    answer.console += stopped.console;
-  }
-  // A script may resume several times, `attach` answers before the stop: gdb reads its next command when all
-  // that is over.
+  // gdb reads its next command when all that is over: a script may resume several times, `attach` answers before
+  // the stop, and of what goes wrong while the process runs gdb tells no stop at all.
   uint64_t token = ++tokens_;
   TRY_STATUS(send(fmt::format("{}-gdb-show confirm\n", token)));
   Answer rest;
   TRY_STATUS(await(token, rest, -1));
-  if (stopped_) stopped.record = std::move(stopped_->record);
+  bool lost = answer.running && !stopped_;
+  Stopped stopped = lost ? Stopped() : stopped_.value_or(Stopped());
   stopped_.reset();
   unsettled_ = false;
   answer.console += rest.console;
   answer.log += rest.log;
   answer.running = false;
+  if (lost) {
+    answer.good = false;
+    answer.error = rest.log.substr(0, rest.log.find('\n'));
+  }
   if (stopped.record["reason"].text == "error") {
     answer.good = false;
     answer.error = stopped.record["msg"].text;
