@@ -37,6 +37,7 @@ __attribute__((noinline)) void check(void) {
 
 int main(int count, char** arguments) {
   seed = count > 1 ? strtoul(arguments[1], 0, 10) : 1;
+  check();
   for (int i = 0; i < 200; i++) {
     int way = (int)(next() %% 10);
     double value = ((int)(next() %% 401) - 200) / 16.0;
