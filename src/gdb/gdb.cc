@@ -157,7 +157,7 @@ Result<Stopped> Gdb::wait_stop() {
 
 Result<std::string> Gdb::frame_text() {
   Answer answer = TRY(console("frame"));
-  return answer.good ? answer.console : answer.error;
+  return answer.good ? answer.console : answer.error + "\n";
 }
 
 Result<std::vector<std::string>> Gdb::complete(const std::string& line) {

@@ -102,7 +102,7 @@ TEST_F(GdbTest, ResumingCommandsAreWaitedFor) {
   EXPECT_EQ(frame->substr(frame->find('\n')), "\n40\t  unsigned short us = 65535;\n");
   say("delete");
   EXPECT_NE(say("continue").find("[Inferior 1 (process"), std::string::npos);
-  EXPECT_EQ(gdb_->frame_text().value_or("?"), "No stack.");
+  EXPECT_EQ(gdb_->frame_text().value_or("?"), "No stack.\n");
 }
 
 TEST_F(GdbTest, ScriptsThatResumeAreWaitedForToTheirEnd) {
