@@ -15,8 +15,9 @@
 namespace pastcone {
 namespace {
 
-/// $HOME, else the home of the password database: cron and containers may leave HOME unset.
-Result<Path> home_directory() {
+/// $HOME, else the home of the password database: cron and containers may leave HOME unset. `variable` would
+/// do instead.
+Result<Path> home_directory(const char* variable) {
   if (const char* home = std::getenv("HOME"); home != nullptr && home[0] == '/') return Path(home);
   passwd entry{};
   passwd* found = nullptr;
@@ -25,7 +26,7 @@ Result<Path> home_directory() {
       found->pw_dir != nullptr && found->pw_dir[0] == '/') {
     return Path(found->pw_dir);
   }
-  return fail("no home directory: HOME is not set and user {} has none; set HOME or XDG_DATA_HOME", getuid());
+  return fail("no home directory: HOME is not set and user {} has none; set HOME or {}", getuid(), variable);
 }
 
 /// The XDG base directory specification: a relative or empty value counts as unset.
@@ -33,7 +34,7 @@ Result<Path> xdg_directory(const char* variable, const char* below_home) {
   if (const char* base = std::getenv(variable); base != nullptr && base[0] == '/') {
     return Path(base) / "pastcone";
   }
-  return TRY(home_directory()) / below_home / "pastcone";
+  return TRY(home_directory(variable)) / below_home / "pastcone";
 }
 
 }  // namespace

@@ -8,6 +8,8 @@
 #include <cerrno>
 #include <cstdlib>
 
+#include "pastcone/base/own_directories.h"
+
 namespace pastcone {
 namespace {
 
@@ -134,6 +136,15 @@ TEST(XdgDirectories, FollowTheVariables) {
   ScopedVariable data("XDG_DATA_HOME", "/x/data"), cache("XDG_CACHE_HOME", "/x/cache");
   EXPECT_EQ(data_directory().value(), "/x/data/pastcone");
   EXPECT_EQ(cache_directory().value(), "/x/cache/pastcone");
+}
+
+TEST_F(Files, WhatCannotBeMadeNamesTheVariable) {
+  ASSERT_TRUE(write_file_atomic(directory_ / "f", ""));
+  Path below = directory_ / "f" / "pastcone";
+  auto data = make_data_directories(below), cache = make_cache_directories(below);
+  ASSERT_TRUE(!data && !cache);
+  EXPECT_TRUE(data.error().message.ends_with("; set XDG_DATA_HOME to a directory that you can write to"));
+  EXPECT_TRUE(cache.error().message.ends_with("; set XDG_CACHE_HOME to a directory that you can write to"));
 }
 
 TEST(XdgDirectories, DefaultToHome) {

@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "pastcone/base/own_directories.h"
 #include "pastcone/cli/debug_session.h"
 #include "pastcone/cli/graph_facts.h"
 #include "pastcone/cli/program.h"
@@ -35,6 +36,8 @@ Result<int> debug_recording(const Options& options) {
   Recording recording = TRY(Recording::open(path));
   if (const auto& damage = recording.damage(); !damage.empty())
     return fail("cannot debug {}: it is damaged: {}", recording.directory().native(), damage.front());
+  Path cache = TRY(cache_directory());
+  TRY_STATUS(make_cache_directories(cache));  // nothing of what follows works without
   graph::OpenedGraph opened = TRY(open_whole_graph(recording));
   shell::Interrupt interrupt;
   Result<std::unique_ptr<DebugSession>> begun = DebugSession::begin(recording, opened.graph, interrupt);

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <utility>
 
+#include "pastcone/base/own_directories.h"
 #include "pastcone/record/new_recording.h"
 #include "pastcone/trace/file_names.h"
 
@@ -62,7 +63,7 @@ bool belongs_to_system(const Path& path, const struct stat& info) {
 Result<FileKeeper> FileKeeper::create(const SharedStage& stage, const Path& recording, PatchCache patches,
                                       bool patch, Breathe breathe) {
   Path cache = TRY(cache_directory());
-  TRY_STATUS(make_directories(cache, 0755));
+  TRY_STATUS(make_cache_directories(cache));
   if (patch) TRY_STATUS(patches.prepare());
   TRY_STATUS(make_directories(recording / kFilesFolder));
   FileTableWriter table = TRY(FileTableWriter::open(recording));

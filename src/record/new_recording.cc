@@ -11,6 +11,8 @@
 #include <ctime>
 #include <filesystem>
 
+#include "pastcone/base/own_directories.h"
+
 namespace pastcone::record {
 namespace {
 
@@ -33,7 +35,7 @@ uint64_t next_number(const Path& folder, const std::string& name) {
 
 Result<Path> make_numbered(std::string_view command) {
   Path folder = TRY(data_directory());
-  TRY_STATUS(make_directories(folder));
+  TRY_STATUS(make_data_directories(folder));
   std::string name = Path(command).filename().native();
   for (uint64_t number = next_number(folder, name);; ++number) {
     Path path = folder / fmt::format("{}-{}", name, number);

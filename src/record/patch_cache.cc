@@ -7,6 +7,7 @@
 
 #include <string_view>
 
+#include "pastcone/base/own_directories.h"
 #include "pastcone/record/digest.h"
 #include "pastcone/trace/checksum.h"
 
@@ -41,7 +42,7 @@ uint64_t build_id() {
 
 Result<Path> PatchCache::default_directory() { return TRY(cache_directory()) / "patched"; }
 
-Status PatchCache::prepare() const { return make_directories(directory_, 0755); }
+Status PatchCache::prepare() const { return make_cache_directories(directory_); }
 
 Path PatchCache::path_of(uint64_t name) const { return directory_ / to_hex(name); }
 

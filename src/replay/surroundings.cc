@@ -12,6 +12,7 @@
 #include <set>
 #include <string_view>
 
+#include "pastcone/base/own_directories.h"
 #include "pastcone/record/digest.h"
 #include "pastcone/record/new_recording.h"
 
@@ -93,7 +94,7 @@ Result<Path> find_file(const Recording& recording, const FileEntry& entry, recor
 Status fill_file_table(const Recording& recording, const stage::View& stage,
                        const record::PatchCache& patches) {
   Path cache = TRY(cache_directory());
-  TRY_STATUS(make_directories(cache, 0755));
+  TRY_STATUS(make_cache_directories(cache));
   TRY_STATUS(patches.prepare());
   record::HashCache hashes(cache);
   for (const auto& [id, entry] : recording.files().entries()) {

@@ -70,6 +70,24 @@ def test_default_place(context):
     context.expect(listed.status == 0 and listed.stdout.strip(), "ls: should name the recording", listed)
 
 
+def test_no_home(context):
+    """A home that cannot be made: one line says what to set, and with that it works."""
+    context.write("file", "")
+    home, kept = os.path.join(context.work, "file", "home"), context.path("recording")
+    recorded = context.record(kept, ["true"])
+    context.expect(recorded.status == 0, "record", recorded)
+    for argv, variable in ((["record", "--", "true"], "XDG_DATA_HOME"),
+                           (["record", "-o", context.path("other"), "--", "true"], "XDG_CACHE_HOME"),
+                           (["replay", kept], "XDG_CACHE_HOME"), (["debug", kept, "--batch"], "XDG_CACHE_HOME")):
+        result = context.run([context.pastcone, *argv], label=argv[0], env={"HOME": home})
+        context.expect_one_line(argv[0], result)
+        context.expect(f"set {variable} to" in result.stderr.decode(), f"{argv[0]}: should name {variable}", result)
+    for command in ("replay", "debug"):
+        result = context.run([context.pastcone, command, kept], label=f"{command} with a cache", stdin=b"",
+                             env={"HOME": home, "XDG_CACHE_HOME": context.path("cache")})
+        context.expect(result.status == 0, f"{command} with a cache", result)
+
+
 def test_doctor(context):
     """doctor says what this machine can do, one line each."""
     result = context.run([context.pastcone, "doctor"], label="doctor")
