@@ -75,8 +75,12 @@ Status Breakpoints::check_location(const Breakpoint& breakpoint) {
     // It is the condition that is wrong, and will be.
     if (!breakpoint.condition.empty() && images_.find(process, breakpoint.location, "")) return fail("{}", reason);
   }
-  if (known || later || breakpoint.pending) return {};
-  if (any && TRY(images_.in_some_library(breakpoint.location))) return {};
+  if (known || breakpoint.pending) return {};
+  if ((any || later) && TRY(images_.in_some_file(breakpoint.location, later))) return {};
+  if (!any && later) {
+    return fail("no program or library of the recording has {}; 'set breakpoint pending on' does without one",
+                breakpoint.location);
+  }
   return fail("{}", reason);
 }
 

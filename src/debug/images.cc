@@ -26,11 +26,13 @@ std::string with_double_dashes(const std::string& options) {
   return text;
 }
 
-bool is_library(const Path& path) {
+/// Programs may be of either kind, libraries of one.
+bool has_code(const Path& path, bool program) {
   Elf64_Ehdr header{};
   auto file = open_file(path, O_RDONLY);
   bool read = file && pread(file->get(), &header, sizeof header, 0) == sizeof header;
-  return read && std::memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 && header.e_type == ET_DYN;
+  return read && std::memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 &&
+         (header.e_type == ET_DYN || (program && header.e_type == ET_EXEC));
 }
 
 }  // namespace
@@ -62,22 +64,28 @@ std::string Images::libraries(ProcessId process) {
   return found ? found->libraries(reader(process)) : std::string();
 }
 
-Result<bool> Images::in_some_library(const std::string& location) {
-  if (auto known = in_libraries_.find(location); known != in_libraries_.end()) return known->second;
-  std::set<std::string> programs;
+Result<bool> Images::in_some_file(const std::string& location, bool programs) {
+  if (auto known = in_files_.find({location, programs}); known != in_files_.end()) return known->second;
+  std::set<std::string> executed;
   for (const auto& [process, record] : engine_.world().processes.processes())
-    for (const ProgramRun& program : record.programs) programs.insert(program.path);
+    for (const ProgramRun& program : record.programs) executed.insert(program.path);
+  std::vector<std::string> files;
+  for (const std::string& path : executed) {
+    if (programs && access(path.c_str(), R_OK) != 0) return true;
+    if (programs && has_code(path, true)) files.push_back(path);
+  }
+  for (const auto& [id, file] : engine_.world().recording.files().entries())
+    if (!executed.contains(file.path) && has_code(file.path, programs)) files.push_back(file.path);
   std::unique_ptr<gdb::Gdb> gdb = TRY(gdb::Gdb::start());
   gdb->set_interrupted([this] { return engine_.interrupted(); });
   bool found = false;
-  for (const auto& [id, file] : engine_.world().recording.files().entries()) {
-    if (programs.contains(file.path) || !is_library(file.path)) continue;
-    if (!TRY(gdb->console(fmt::format("file {}", file.path))).good) continue;
+  for (const std::string& path : files) {
+    if (!TRY(gdb->console(fmt::format("file {}", path))).good) continue;
     found = ask(*gdb, location, "").has_value();
     if (engine_.interrupted()) return fail("interrupted");
     if (found) break;
   }
-  return in_libraries_[location] = found;
+  return in_files_[{location, programs}] = found;
 }
 
 Result<std::vector<Site>> Images::ask(gdb::Gdb& gdb, const std::string& location, const std::string& condition) {

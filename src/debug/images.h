@@ -41,8 +41,9 @@ class Images {
   /// None: it is none's, or has not been mapped yet.
   std::optional<Loader> loader(ProcessId process);
   std::string libraries(ProcessId process);
-  /// Whether a library of the recording has the location; for who has not loaded all of them yet.
-  Result<bool> in_some_library(const std::string& location);
+  /// Whether a library of the recording has the location; for who has not loaded all of them yet. Or a program, for
+  /// who will execute one: one that is not there any more may have it.
+  Result<bool> in_some_file(const std::string& location, bool programs);
   /// Of a process that stands. The error is gdb's.
   Result<std::vector<Site>> find(ProcessId process, const std::string& location, const std::string& condition);
 
@@ -54,7 +55,7 @@ class Images {
 
   Engine& engine_;
   Seats& seats_;
-  std::map<std::string, bool> in_libraries_;
+  std::map<std::pair<std::string, bool>, bool> in_files_;
   std::map<std::tuple<Image, std::string, std::string>, std::vector<Site>> found_;
 };
 

@@ -120,6 +120,19 @@ def test_debug_points_after_the_end(context):
     context.expect(text.count("Breakpoint 1, main () at") == 2 and "#0  main () at" in text, f"twice:\n{text}")
 
 
+def test_debug_points_of_programs_to_come(context):
+    """What only a program has that is executed later is pending; what none has is refused, for one process as for all."""
+    program = compile_c(context, "subject", SOURCE, "-O0")
+    recording = context.path("recording")
+    context.expect(context.record(recording, ["sh", "-c", f"{program}; true"]).status == 0, "recording")
+    said = debug(context, recording, "break all wrok", "break wrok", "break p2: wrok", "break all 1 2 x", "info breakpoints", label="refused")
+    lines = said.stderr.decode().splitlines()
+    context.expect(said.status == 1 and len(lines) == 4 and "No breakpoints" in said.stdout.decode(), "refused", said)
+    context.expect("no program or library of the recording has wrok; 'set breakpoint pending on'" in lines[2], "of one that has not begun", said)
+    text = debug(context, recording, "break all work", "continue all", "bt", label="to come").stdout.decode()
+    expect_lines(context, text, "Breakpoint 1 (work) pending.", "Breakpoint 1, work (n=1)", "#0  work (n=1)")
+
+
 def test_debug_points_inlined(context):
     """The function that has the breakpoint is shown, not one that is inlined there, nor the one it is inlined into."""
     recording = _recorded(context, INLINED, "-O2")
