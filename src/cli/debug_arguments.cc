@@ -76,4 +76,20 @@ Result<std::vector<int>> parse_numbers(std::string_view text, const NumberOf& nu
   return numbers;
 }
 
+Result<size_t> parse_count(std::string_view text, std::string_view example) {
+  size_t count = 1;
+  const char* end = text.data() + text.size();
+  if (text.empty()) return count;
+  if (auto [rest, error] = std::from_chars(text.data(), end, count); error != std::errc() || rest != end)
+    return fail("'{}' is no number; for example: {}", text, example);
+  return count;
+}
+
+std::function<Status(std::string_view)> without_argument(std::string command, std::function<Status()> action) {
+  return [command = std::move(command), action = std::move(action)](std::string_view text) -> Status {
+    if (!text.empty()) return fail("'{0}' takes no argument, not '{1}'; try: help {0}", command, text);
+    return action();
+  };
+}
+
 }  // namespace pastcone::cli

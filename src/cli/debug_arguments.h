@@ -25,4 +25,10 @@ using NumberOf = std::function<Result<int>(std::string_view variable)>;
 /// 3 5-7 $bpnum
 Result<std::vector<int>> parse_numbers(std::string_view text, const NumberOf& number_of);
 
+/// How many, or the how manieth; 1 if it is left out. `example` is the command as it should have been.
+Result<size_t> parse_count(std::string_view text, std::string_view example);
+
+/// What a command does that takes no argument; one that is given is refused.
+std::function<Status(std::string_view)> without_argument(std::string command, std::function<Status()> action);
+
 }  // namespace pastcone::cli

@@ -1,7 +1,7 @@
 // Commands of `pastcone debug` along messages, and through the places that one has been to.
 #include <algorithm>
-#include <charconv>
 
+#include "pastcone/cli/debug_arguments.h"
 #include "pastcone/cli/debug_session.h"
 #include "pastcone/debug/descriptors.h"
 #include "pastcone/cli/text.h"
@@ -9,16 +9,6 @@
 
 namespace pastcone::cli {
 namespace {
-
-/// Empty: 1.
-Result<size_t> count_of(std::string_view text, std::string_view example) {
-  size_t count = 1;
-  const char* end = text.data() + text.size();
-  if (text.empty()) return count;
-  if (auto [rest, error] = std::from_chars(text.data(), end, count); error != std::errc() || rest != end)
-    return fail("'{}' is no number; for example: {}", text, example);
-  return count;
-}
 
 bool is_lost(const debug::State& state) {
   return std::ranges::any_of(state.trails, [](const auto& entry) {
@@ -39,7 +29,7 @@ Status show_history() {
 }  // namespace
 
 void DebugSession::bind_causal(shell::Commands& commands) {
-  commands.bind("follow", [this](std::string_view) { return follow(); });
+  commands.bind("follow", without_argument("follow", [this] { return follow(); }));
   commands.bind("cause", [this](std::string_view text) { return cause(text); });
   commands.bind("cause on fd", [this](std::string_view text) { return cause_on_fd(text); });
   commands.bind("show commands", [](std::string_view) { return show_history(); });
@@ -78,7 +68,7 @@ Status DebugSession::go_back_to_cause(const debug::CauseOptions& options) {
 
 Status DebugSession::cause(std::string_view text) {
   debug::CauseOptions options;
-  options.last = TRY(count_of(text, "cause 2"));
+  options.last = TRY(parse_count(text, "cause 2"));
   options.whole_process = !world_.recording.manifest().parallel;
   return go_back_to_cause(options);
 }
@@ -87,15 +77,17 @@ Status DebugSession::cause_on_fd(std::string_view text) {
   size_t space = std::min(text.find(' '), text.size());
   if (text.empty()) return fail("which one? for example: cause on fd 7");
   debug::CauseOptions options;
-  size_t fd = TRY(count_of(text.substr(0, space), "cause on fd 7"));
-  options.last = TRY(count_of(shell::trim(text.substr(space)), "cause on fd 7 2"));
+  size_t fd = TRY(parse_count(text.substr(0, space), "cause on fd 7"));
+  options.last = TRY(parse_count(shell::trim(text.substr(space)), "cause on fd 7 2"));
   options.whole_process = true;
   options.channels = {TRY(debug::incoming_channel(engine_->now(), focus_.process(), fd))};
   return go_back_to_cause(options);
 }
 
 Status DebugSession::revisit(std::string_view text, bool back) {
-  size_t count = TRY(count_of(text, back ? "back 2" : "forward 2"));
+  size_t count = TRY(parse_count(text, back ? "back 2" : "forward 2"));
+  if (count == 0)
+    return fail("`{0} 0` is no place; `{0}` is the next one, `{0} 2` the one behind it", back ? "back" : "forward");
   size_t most = back ? here_ : visited_.size() - 1 - here_;
   if (count > most) {
     if (most == 0) return fail("this is the {} place", back ? "first" : "last");

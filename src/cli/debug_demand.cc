@@ -77,7 +77,7 @@ Result<Goal> DebugSession::goal_of_access(debug::ObjectAccess which) {
 }
 
 Status DebugSession::run_to(std::string_view text) {
-  if (text.starts_with("state ")) return run_to_state(shell::trim(text.substr(6)));
+  if (text == "state" || text.starts_with("state ")) return run_to_state(shell::trim(text.substr(5)));
   DemandPoint point = TRY(debug::parse_demand_point(text));
   Goal goal = TRY(goal_of(point));
   ThreadId thread = world_.graph.thread_id(goal.targets.front().thread);

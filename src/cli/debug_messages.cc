@@ -95,7 +95,7 @@ Status DebugSession::show_message(std::string_view text) {
         fmt::print("  … {} more: show message {} all\n", plural(transfer.length - bytes.size(), "byte", "bytes"), event);
     }
   }
-  if (!any) return fail("{} is neither a send nor a receive", event);
+  if (!any) return fail("{} is neither a send nor a receive; name one, as in: show message p1:17", event);
   return {};
 }
 

@@ -2,10 +2,10 @@
 #include "pastcone/cli/debug_predicates.h"
 
 #include <algorithm>
-#include <charconv>
 #include <numeric>
 #include <set>
 
+#include "pastcone/cli/debug_arguments.h"
 #include "pastcone/cli/debug_completion.h"
 #include "pastcone/cli/debug_session.h"
 #include "pastcone/cli/text.h"
@@ -44,15 +44,15 @@ void DebugSession::bind_predicates(shell::Commands& commands) {
     return add_predicate(trace.condition, trace.values);
   }, predicates);
   commands.bind("switch", [this](std::string_view text) -> Status {
-    int number = 0;
-    std::from_chars(text.data(), text.data() + text.size(), number);
-    auto found = predicates_.find(number);
-    if (found == predicates_.end()) return fail("there is no predicate {}; 'info predicates' lists them", text);
+    if (text.empty()) return fail("to which one? for example: switch 2; 'info predicates' lists them");
+    size_t number = TRY(parse_count(text, "switch 2; 'info predicates' lists them"));
+    auto found = std::ranges::find_if(predicates_, [&](const auto& entry) { return std::cmp_equal(entry.first, number); });
+    if (found == predicates_.end()) return fail("there is no predicate {}; 'info predicates' lists them", number);
     if (found->second.traces()) return fail("{} is a trace; it never stops", number);
-    primary_ = number;
+    primary_ = found->first;
     return {};
   });
-  commands.bind("info predicates", [this](std::string_view) { return list_predicates(); });
+  commands.bind("info predicates", without_argument("info predicates", [this] { return list_predicates(); }));
 }
 
 Status DebugSession::add_predicate(const debug::Predicate& given, std::vector<debug::TracedValue> values) {
@@ -323,10 +323,11 @@ std::string DebugSession::held_text(const HeldState& held) const {
 }
 
 Status DebugSession::run_to_state(std::string_view text) {
-  size_t number = 0;
-  std::from_chars(text.data(), text.data() + text.size(), number);
+  constexpr std::string_view kExample = "run to state 2, where a predicate holds first in several states";
+  if (text.empty()) return fail("to which one? for example: {}", kExample);
+  size_t number = TRY(parse_count(text, kExample));
   if (number == 0 || number > states_.size())
-    return fail("there is no state {}; the last predicate that held has {}", text, states_.size());
+    return fail("there is no state {}; the last predicate that held has {}", number, states_.size());
   const HeldState& held = states_[number - 1];
   return go_to(held.state, held.threads.empty() ? std::optional<ThreadId>() : held.threads.front());
 }

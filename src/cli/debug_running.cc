@@ -52,7 +52,10 @@ void DebugSession::bind_running(shell::Commands& commands) {
   for (const char* name : {"finish", "advance"})
     commands.bind(name, [this, name](std::string_view place) { return resume_in_gdb(with_arguments(name, place)); },
                   name == std::string_view("advance") ? places : shell::Completer());
-  commands.bind("restart", [this](std::string_view) { return restart(); });
+  commands.bind("restart", [this](std::string_view text) -> Status {
+    if (!text.empty()) return fail("'restart' takes no argument, not '{}'; try: back, or: run to p1:20", text);
+    return restart();
+  });
   commands.bind("run", [this](std::string_view arguments) -> Status {
     if (!arguments.empty()) return fail("the run is recorded, with its arguments; try: run, or: run to p1:20");
     TRY_STATUS(restart());

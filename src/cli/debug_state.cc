@@ -1,4 +1,5 @@
 // Commands of `pastcone debug` that show things: which there are. What they do is in files of their own.
+#include "pastcone/cli/debug_arguments.h"
 #include "pastcone/cli/debug_completion.h"
 #include "pastcone/cli/debug_session.h"
 
@@ -18,10 +19,10 @@ void DebugSession::bind_state(shell::Commands& commands) {
         return show_place(thread, "");
       },
       threads);
-  commands.bind("where", [this](std::string_view) { return where(); });
-  commands.bind("ps", [this](std::string_view) { return show_processes(); });
+  commands.bind("where", without_argument("where", [this] { return where(); }));
+  commands.bind("ps", without_argument("ps", [this] { return show_processes(); }));
   commands.bind("events", [this](std::string_view text) { return show_events(text); }, events);
-  commands.bind("cut", [this](std::string_view) { return show_cut(); });
+  commands.bind("cut", without_argument("cut", [this] { return show_cut(); }));
   commands.bind("show obj", [this](std::string_view text) { return show_objects(text); },
                 shell::word_completer([this] {
                   std::vector<std::string> names = object_names(world_.recording);
@@ -31,7 +32,7 @@ void DebugSession::bind_state(shell::Commands& commands) {
   commands.bind("show proc", [this](std::string_view text) { return show_states(text); },
                 shell::word_completer([this] { return process_names(); }));
   commands.bind("show message", [this](std::string_view text) { return show_message(text); }, events);
-  commands.bind("show messages in-transit", [this](std::string_view) { return show_in_transit(); });
+  commands.bind("show messages in-transit", without_argument("show messages in-transit", [this] { return show_in_transit(); }));
 }
 
 }  // namespace pastcone::cli

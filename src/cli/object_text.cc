@@ -44,7 +44,7 @@ Result<std::vector<size_t>> choose_objects(const std::vector<ObjectHistory>& obj
     if (which == "all" || wanted == number || objects[number - 1].name == which) chosen.push_back(number);
   }
   if (!chosen.empty() || which == "all") return chosen;
-  return fail("no object {} in this recording, which has {}; try: pastcone show obj all", printable(which),
+  return fail("no object {} in this recording, which has {}; `show obj all` lists them", printable(which),
               objects.empty() ? "none" : plural(objects.size(), "object", "objects"));
 }
 

@@ -107,6 +107,24 @@ def test_debug_wrong_commands(context):
     context.expect(len(lines) <= len(wrong) and len(lines) >= len(wrong) - 2, f"{len(lines)} lines for {len(wrong)} mistakes", result)
 
 
+def test_debug_wrong_arguments(context):
+    """Nothing, or nonsense, where a number or a name is meant: one line that says what to try; and what takes none says so."""
+    recording = _recorded(context)
+    asked = {"switch": "for example: switch 2", "switch abc": "'abc' is no number", "switch 0": "there is no predicate 0;", "switch 4294967297": "no predicate 4294967297;",
+             "switch 1x": "'1x' is no number", "run to state": "for example: run to state 2", "run to state x": "'x' is no number", "run to state 3": "no state 3;",
+             "back x": "for example: back 2", "back 0": "`back 0` is no place", "forward 0": "`forward 0` is no place", "cause x": "for example: cause 2",
+             "follow x": "'follow' takes no argument", "where 3": "'where' takes no argument", "restart x": "'restart' takes no argument",
+             "info predicates x": "'info predicates' takes no argument", "show messages in-transit x": "takes no argument", "show message": "show message p1:17",
+             "show obj nothing": "`show obj all` lists them", "show proc x": "write it like p3", "focus x": "write it like p3.2", "break recv": "break recv p1->p2",
+             "break send x": "break send p1->p2", "trace": "try `trace p1: x", "stop if": "as in `p1: x == 1", "delete x": "Bad breakpoint argument: 'x'",
+             "watch": "Argument required", "break all": "break all server: srv.c:80"}
+    result = debug(context, recording, *asked)
+    lines = result.stderr.decode().splitlines()
+    context.expect(result.status == 1 and len(lines) == len(asked), f"{len(lines)} lines for {len(asked)} mistakes", result)
+    for (command, said), line in zip(asked.items(), lines):
+        context.expect(said in line, f"{command!r} says {line!r}, without {said!r}", result)
+
+
 def test_debug_clocks_are_places(context):
     """Where a process reads the processor's clock there is a stack too, and it can be stepped from there."""
     recording = _recorded(context)
