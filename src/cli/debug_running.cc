@@ -10,6 +10,7 @@
 #include "pastcone/debug/inlined.h"
 #include "pastcone/debug/source_frame.h"
 #include "pastcone/replay/director.h"
+#include "pastcone/trace/json.h"
 
 namespace pastcone::cli {
 namespace {
@@ -352,7 +353,8 @@ Status DebugSession::report(const Result<Rest>& rest, ThreadId moved) {
     if (engine_->now().was_killed(process)) return killed_by_somebody(process);
   auto is_over = [this](const replay::Standing& one) { return one.ended || ends_->is_over(one.last.thread()); };
   if (std::ranges::all_of(all, is_over)) {
-    fmt::print("the recording ends here\n");
+    std::string why = printable(world_.recording.why_incomplete());
+    fmt::print("the recording ends here{}{}\n", why.empty() ? "" : ", incomplete: ", why);
     return {};
   }
   std::optional<std::string> end = ends_->text_at(moved);

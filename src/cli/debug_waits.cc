@@ -42,8 +42,8 @@ std::string needs_text(const causal::Graph& graph, const std::vector<Arrow>& nee
   return texts.empty() ? "" : fmt::format("; waits for {}", fmt::join(texts, ", "));
 }
 
-/// Whom others have killed may have slept, and for whom says more.
-bool is_others_doing(std::string_view end) { return end.find(" was killed ") != std::string_view::npos; }
+/// Whom others have killed, or its recorder, may have slept, and for whom says more.
+bool is_others_doing(std::string_view end) { return end.find(" was killed") != std::string_view::npos; }
 
 /// "; received signal SIGSEGV, Segmentation fault", of "p2 received signal SIGSEGV, Segmentation fault."
 std::string end_text(ProcessId process, std::string_view text) {

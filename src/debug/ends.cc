@@ -22,8 +22,10 @@ Ends::Ends(Engine& engine) : engine_(engine) {
   for (const auto& [number, process] : engine.world().processes.processes()) note(process);
   engine.observe({.next_stop = [this](ThreadId thread, uint64_t step) -> std::optional<uint64_t> {
     auto found = endings_.find(thread);
-    if (ignored || found == endings_.end() || !found->second.last || found->second.step <= step) return {};
-    return found->second.step;
+    if (ignored || found == endings_.end()) return {};
+    const Ending& ending = found->second;
+    if (!ending.last || ending.cut_off || ending.step <= step) return {};
+    return ending.step;
   }});
 }
 
@@ -32,10 +34,15 @@ void Ends::note(const ProcessRecord& process) {
   const End& end = process.end;
   bool signalled = end.kind == Kind::kSignalled;
   if (!signalled && end.kind != Kind::kKilled && (end.kind != Kind::kExited || end.value == 0)) return;
+  bool without_recorder = engine_.world().recording.manifest().state == Manifest::State::kRecording;
+  bool cut_off = end.kind == Kind::kKilled && without_recorder && !was_waited_for(process.id);
   for (const ThreadRecord& thread : process.threads) {
     if (thread.end.kind != end.kind || thread.end.value != end.value || thread.events == 0) continue;
     Ending& ending = endings_[thread.id];
-    if (end.kind == Kind::kKilled) {
+    if (cut_off) {
+      ending = {2 * thread.events + 1, fmt::format("{} is recorded up to here: its recorder was killed.", process.id), true,
+                is_last(thread, process), true};
+    } else if (end.kind == Kind::kKilled) {
       ending = {2 * thread.events + 1, fmt::format("{} was killed here, or later in this call.", process.id), true,
                 is_last(thread, process)};
     } else if (signalled) {
@@ -44,6 +51,15 @@ void Ends::note(const ProcessRecord& process) {
       ending = {2 * thread.events - 1, fmt::format("{} exits with status {}.", process.id, end.value)};
     }
   }
+}
+
+bool Ends::was_waited_for(ProcessId process) const {
+  const causal::Graph& graph = engine_.world().graph;
+  for (uint32_t edge = 0; edge < graph.edges.size(); ++edge) {
+    bool waits = graph.kind(edge) == causal::EdgeKind::kWait;
+    if (waits && graph.threads[graph.edges[edge].from.thread].process == process.number()) return true;
+  }
+  return false;
 }
 
 bool Ends::is_last(const ThreadRecord& thread, const ProcessRecord& process) const {
@@ -94,7 +110,7 @@ std::vector<std::string> Ends::within(const causal::Cut& cut) const {
   if (cut.empty()) return texts;  // there is no replay
   for (const auto& [thread, ending] : endings_) {
     auto index = graph.find(thread);
-    if (!index || !ending.last) continue;
+    if (!index || !ending.last || ending.cut_off) continue;
     if (graph::plain_step(graph, {*index, cut[*index]}) >= ending.step) texts.push_back(ending.text);
   }
   return texts;

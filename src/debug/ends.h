@@ -1,5 +1,5 @@
 // Where processes come to a bad end: by a signal, with another status than 0, killed. They are stopped just before,
-// while there is something to be seen.
+// while there is something to be seen. Who was there when the recorder was killed just has no more events.
 #pragma once
 
 #include <map>
@@ -32,8 +32,11 @@ class Ends {
     std::string text;
     bool killed = false;
     bool last = true;  ///< none of the process's threads did anything later
+    bool cut_off = false;  ///< it is the recording that ends, with its recorder
   };
   void note(const ProcessRecord& process);
+  /// Somebody in the recording has waited for it.
+  bool was_waited_for(ProcessId process) const;
   /// Of threads that were killed together.
   bool is_last(const ThreadRecord& thread, const ProcessRecord& process) const;
   /// That it was sending itself when it was killed: abort(), raise().

@@ -2,6 +2,7 @@
 import json
 import os
 import shutil
+import signal
 
 from building import compile_c
 from debugging import debug, values
@@ -77,6 +78,50 @@ def test_debug_killed_once(context):
         said = text.count("p2 was killed here, or later in this call.")
         context.expect(result.status == 0 and values(text) == [20], f"{options}: it should be stopped at its end:\n{text}", result)
         context.expect(said == 2 and text.count("the recording ends here") == 2, f"{options}: it is said {said} times:\n{text}", result)
+
+
+# One child is killed, and waited for; then both sleep until somebody kills them, too.
+LEFT = r"""
+#include <signal.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int main(void) {
+  int ready[2];
+  char byte;
+  if (pipe(ready)) return 1;
+  pid_t child = fork();
+  if (child == 0) {
+    if (write(ready[1], "", 1) != 1) return 1;
+    for (;;) pause();
+  }
+  if (read(ready[0], &byte, 1) != 1) return 1;
+  kill(child, SIGKILL);
+  if (wait(0) != child) return 1;
+  if (fork() == 0) {
+    if (write(1, "ready\n", 6) != 6) return 1;
+    for (;;) pause();
+  }
+  for (;;) pause();
+}
+"""
+
+
+def test_debug_without_recorder(context):
+    """Where the recorder was killed the recording ends: nobody was killed there, but who was killed before."""
+    context.need("gdb")
+    program = compile_c(context, "left", LEFT, "-O0")
+    recording = context.path("left")
+    running = context.start_record(recording, [program])
+    running.wait_for_output(b"ready\n")
+    others = [pid for pid in context.mine() if pid != running.process.pid]
+    for pid in (running.process.pid, *others):
+        os.kill(pid, signal.SIGKILL)
+    running.finish()
+    result = debug(context, recording, *["continue all"] * 2, "where", "focus p1", "continue")
+    text = result.stdout.decode()
+    context.expect(result.status == 0 and text.count("p2 was killed here, or later in this call.") == 1 and text.count("was killed here") == 1, "who was killed", result)
+    context.expect(text.count("the recording ends here, incomplete: its recorder was killed\n") == 2, "where the recording ends", result)
 
 
 def _events(context, recording):
