@@ -168,8 +168,11 @@ void Breakpoints::watch_loading(ProcessId process) {
 /// As gdb says it. What is not there at all may still come.
 void Breakpoints::remark_condition(const Breakpoint& breakpoint, ProcessId process, const std::string& why) {
   if (breakpoint.condition.empty() || !images_.find(process, breakpoint.location, "")) return;
-  if (remarked_.insert({breakpoint.number, why}).second)
-    remarks_.push_back(fmt::format("Error in re-setting breakpoint {}: {}", breakpoint.number, why));
+  remark(breakpoint.number, fmt::format("Error in re-setting breakpoint {}: {}", breakpoint.number, why));
+}
+
+void Breakpoints::remark(int number, const std::string& text) {
+  if (remarked_.insert({number, text}).second) remarks_.push_back(text);
 }
 
 const Breakpoint* Breakpoints::live(int number, ThreadId thread) const {

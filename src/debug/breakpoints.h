@@ -63,7 +63,10 @@ class Breakpoints {
   /// Those that the thread has stopped at in the last motion.
   std::vector<int> hit_by(ThreadId thread) const;
   std::vector<int> messages_at(ThreadId thread) const;
-  /// What could not be set where it should have been, once.
+  Images& images() { return images_; }
+  /// To be shown with the next stop, once.
+  void remark(int number, const std::string& text);
+  /// What could not be set where it should have been.
   std::vector<std::string> take_remarks() { return std::exchange(remarks_, {}); }
   /// How often each was hit, and is to be passed over: to be put back after a run that did not count.
   std::map<int, std::pair<uint64_t, uint64_t>> counts() const;

@@ -69,7 +69,9 @@ Result<int> Watches::add(Breakpoint point, WatchedExpression what, std::optional
               {},
               {},
               false,
-              false};
+              false,
+              {},
+              0};
   int number = point.number = breakpoints_.last_number() + 1;
   if (std::exchange(generation_, engine_.generation()) != engine_.generation())
     for (auto& [other, old] : all_) old.words.clear(), old.guarded = false;
@@ -172,6 +174,34 @@ bool Watches::is_there(const Watch& watch) const {
   return read && (frame.caller == 0 || back == frame.caller);
 }
 
+void Watches::find_in_program(int number, Watch& watch) {
+  Path program = Inferior(engine_, watch.process).program();
+  if (program == watch.program || program == watch.lacking) return;
+  const Breakpoint& listed = *point(number);
+  bool by_name = !watch.what.frame && !listed.location.starts_with("-location ");
+  if (by_name && look_up_again(listed, watch)) {
+    watch.program = program;
+    return;
+  }
+  watch.lacking = program;
+  if (watch.lived != engine_.generation()) return;  // it has gone back to before it was there
+  breakpoints_.remark(number, fmt::format("Watchpoint {} ({}) sleeps: {} has executed {}, which does not have it", number,
+                                          listed.location, watch.process, program.native()));
+}
+
+Status Watches::look_up_again(const Breakpoint& listed, Watch& watch) {
+  ThreadId thread(watch.process, 1);
+  gdb::Gdb* gdb = TRY(breakpoints_.images().seats().look_at(thread));
+  WatchedExpression what = TRY(look_up(*gdb, engine_.now(), thread, watch.what.text, false));
+  if (what.frame) return fail("{} is in a frame", what.text);
+  std::optional<gdb::Formula> condition;
+  if (!listed.condition.empty())
+    condition = TRY(compile_condition(*gdb, engine_.now(), thread, listed.condition));
+  watch.what = std::move(what);
+  watch.condition = std::move(condition);
+  return {};
+}
+
 // --- watching
 // -----------------------------------------------------------------------------------------------------
 
@@ -179,6 +209,7 @@ Status Watches::arm(int number, Watch& watch) {
   disarm(number, watch);
   const Breakpoint* listed = point(number);
   if (listed == nullptr || !listed->enabled) return {};
+  find_in_program(number, watch);
   watch.sleeps = !is_there(watch);
   if (watch.sleeps) return {};
   Look now = look(watch);
@@ -189,6 +220,7 @@ Status Watches::arm(int number, Watch& watch) {
                 watch.what.text, kMostWords);
   TRY_STATUS(check_room(number, watch, *words));
   watch.value = now.value;
+  watch.lived = engine_.generation();
   watch.last_words = *words;
   for (const Word& word : *words) {
     if (Status status = engine_.now().add_watch(watch.process, word.address, word.size, reads); !status) {

@@ -3,7 +3,8 @@
 //
 // What has to be watched for an expression is what is read to evaluate it (gdb compiles it once,
 // gdb/agent.h). One about variables of a function belongs to a frame: it ends with it, and sleeps where the
-// frame is not there, having been gone back from.
+// frame is not there, having been gone back from. One about globals goes on in a program that is executed and
+// has them, too.
 #pragma once
 
 #include <map>
@@ -78,6 +79,8 @@ class Watches {
     std::set<Word> last_words;        ///< or were, when it was last there
     bool sleeps = false;              ///< its frame is not there
     bool guarded = false;             ///< there is a breakpoint at the frame's caller
+    Path lacking;                     ///< a program that does not have it
+    uint64_t lived = 0;               ///< the generation of the engine in which it was last there
   };
   /// What it is now, and what that depends on.
   struct Look {
@@ -88,6 +91,9 @@ class Watches {
   Look look(const Watch& watch) const;
   const Breakpoint* point(int number) const;
   bool is_there(const Watch& watch) const;
+  /// In another program than it was set in, variables of that name are meant.
+  void find_in_program(int number, Watch& watch);
+  Status look_up_again(const Breakpoint& listed, Watch& watch);
   Status arm(int number, Watch& watch);
   /// That are watched when the process is next opened, but for those of one.
   std::set<WatchedWord> words_of(ProcessId process, int besides = 0) const;

@@ -137,6 +137,36 @@ def test_debug_watch_ends(context):
     expect_lines(context, text, "New value = 3\n", "$1 = 103\n")
 
 
+EXECUTING = r"""#include <unistd.h>
+int pad[PAD];
+int NAME = 5;
+void add(int n) { NAME += n; }
+int main(int argc, char** argv) {
+  add(PAD);
+  if (argc > 1) execv(argv[1], argv + 1);
+  return 0;
+}
+"""
+
+
+def test_debug_watch_executed(context):
+    """A watchpoint on a global goes on in a program that is executed and has one of that name; where there is none, a line says so."""
+    context.need("gdb")
+    first = compile_c(context, "first", EXECUTING, "-O0", "-DPAD=1", "-DNAME=total")
+    second = compile_c(context, "second", EXECUTING, "-O0", "-DPAD=100", "-DNAME=total")
+    without = compile_c(context, "without", EXECUTING, "-O0", "-DPAD=10", "-DNAME=sum")
+    recording = context.path("executed")
+    context.expect(context.record(recording, [first, without, second, first]).status == 0, "recording")
+    result = debug(context, recording, "break main", "continue", "delete 1", "watch total", *["continue"] * 4, "back", "restart", "continue", "continue",
+                   "print pad[0] + total")
+    changes = [f"Old value = 5\nNew value = {value}\n" for value in (6, 105, 6)]
+    text = result.stdout.decode()
+    expect_lines(context, text, *changes, "the recording ends here", *changes[:2])
+    context.expect(values(text) == [105], f"values {values(text)}", result)
+    lines = result.stderr.decode().splitlines()
+    context.expect(len(lines) == 1 and lines[0].startswith("Watchpoint 2 (total) sleeps: p1 has executed ") and "/without, " in lines[0], "of the one without", result)
+
+
 FULL = r"""#include <unistd.h>
 volatile int a, b, c, d, e;
 volatile int noted;
