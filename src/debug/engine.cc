@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "pastcone/debug/missed_writes.h"
+
 namespace pastcone::debug {
 
 using replay::Halt;
@@ -10,6 +12,12 @@ namespace {
 
 bool takes_register(const Move& move) {
   return move.kind == Move::Kind::kWatch || move.kind == Move::Kind::kAccess;
+}
+
+/// A stop may be missing else, and what was counted on the way is not sure.
+Status check_seen(Incarnation& run) {
+  if (run.tracer().has_missed()) return fail("{}; 'restart' begins again", kMissedWrites);
+  return {};
 }
 
 }  // namespace
@@ -145,7 +153,7 @@ bool Engine::will_begin(ProcessId process) {
 
 Status Engine::go_to(const State& target) {
   TRY(run());
-  if (!run_->can_reach(target)) TRY_STATUS(restart());
+  if (!run_->can_reach(target) || run_->tracer().has_missed()) TRY_STATUS(restart());
   ++motions_;
   for (const auto& [thread, trail] : target.trails) {
     if (run_->pid(thread.process()) == 0 || !std::ranges::any_of(trail, takes_register)) continue;
@@ -162,7 +170,7 @@ Status Engine::go_to(const State& target) {
   }
   TRY(std::move(arrival));
   if (run_->live().diverged()) return fail("the replay diverged on the way; see 'pastcone replay --verify'");
-  return {};
+  return check_seen(*run_);
 }
 
 Result<Rest> Engine::move(const std::function<Result<Rest>(Motion&)>& how) {
@@ -174,6 +182,7 @@ Result<Rest> Engine::move(const std::function<Result<Rest>(Motion&)>& how) {
   Motion motion(world_, *run_, gates());
   Result<Rest> rest = how(motion);
   if (rest && rest->halt == Halt::kInterrupted) stand_still();
+  if (rest) TRY_STATUS(check_seen(*run_));
   return rest;
 }
 
@@ -230,6 +239,7 @@ Result<Rest> Engine::run_to(const State& target) {
       rest.halt = arrival.halt;
     }
   }
+  TRY_STATUS(check_seen(*run_));
   return rest;
 }
 

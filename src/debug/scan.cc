@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "pastcone/debug/missed_writes.h"
 #include "pastcone/graph/steps.h"
 #include "pastcone/record/shared_stage.h"
 
@@ -9,10 +10,6 @@ namespace pastcone::debug {
 
 using record::load;
 using replay::TraceStop;
-
-constexpr const char* kMissed =
-    "more than four words are watched, and another thread may have written to them while one was in a system "
-    "call: say it with fewer variables, or add 'at FILE:LINE'";
 
 Scan::Scan(const World& world, const std::vector<Part>& parts, const State& origin, TermCodes& codes,
            std::function<bool()> interrupted, std::function<void(const replay::Live&)> on_wait)
@@ -175,7 +172,7 @@ Result<Scan::Halt> Scan::go_on() {
     running_ = true;
     Arrival arrival = now().run(std::exchange(horizons_, {}), {}, false);
     running_ = false;
-    if (now().tracer().has_missed()) return fail(kMissed);
+    if (now().tracer().has_missed()) return fail(kMissedWrites);
     switch (arrival.halt) {
       case replay::Halt::kTraced:
         TRY_STATUS(note_arrival(arrival));
