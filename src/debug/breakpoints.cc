@@ -97,8 +97,10 @@ Status Breakpoints::set_condition(int number, const std::string& condition) {
 
 std::vector<Site> Breakpoints::sites_of(const Breakpoint& breakpoint) {
   std::map<uint64_t, Site> sites;
+  bool any = false;
   for (const auto& [process, record] : engine_.world().processes.processes()) {
     if (!is_place(breakpoint) || !meant_for(breakpoint, process) || engine_.now().pid(process) == 0) continue;
+    any = true;
     if (!engine_.now().freeze(process)) continue;
     auto found = images_.find(process, breakpoint.location, breakpoint.condition);
     if (!found) continue;
@@ -106,7 +108,8 @@ std::vector<Site> Breakpoints::sites_of(const Breakpoint& breakpoint) {
   }
   std::vector<Site> all;
   for (auto& [address, site] : sites) all.push_back(std::move(site));
-  return all;
+  if (!all.empty()) last_sites_[breakpoint.number] = all;
+  return any ? all : last_sites_[breakpoint.number];
 }
 
 void Breakpoints::add_watch(Breakpoint watch) {
@@ -117,6 +120,7 @@ void Breakpoints::add_watch(Breakpoint watch) {
 Status Breakpoints::remove(int number) {
   TRY(find(number));
   all_.erase(number);
+  last_sites_.erase(number);
   steps_.erase(number);
   engine_.open_again();
   return {};
@@ -149,6 +153,7 @@ Status Breakpoints::open(ProcessId process) {
       remark_condition(breakpoint, process, sites.error().message);
       continue;
     }
+    last_sites_[number] = *sites;
     for (const Site& site : *sites) {
       if (!run.add_break(process, site.address)) continue;  // it is not mapped yet
       armed.insert({site.address, {number, site}});

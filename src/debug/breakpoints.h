@@ -55,7 +55,7 @@ class Breakpoints {
 
   /// Checked where the processes are known.
   Status set_condition(int number, const std::string& condition);
-  /// The places that were found for it, in the processes that there are.
+  /// The places that were found for it, in the processes that there are; if there are none any more, those in the last.
   std::vector<Site> sites_of(const Breakpoint& breakpoint);
   /// One that gdb has numbered.
   void add_watch(Breakpoint watch);
@@ -106,6 +106,7 @@ class Breakpoints {
     std::string libraries;  ///< that were when it was last looked at
   };
   std::map<ProcessId, Loading> loading_;
+  std::map<int, std::vector<Site>> last_sites_;
   std::vector<std::string> remarks_;
   std::set<std::pair<int, std::string>> remarked_;
   uint64_t generation_ = 0;

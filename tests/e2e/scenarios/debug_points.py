@@ -120,6 +120,13 @@ def test_debug_points_after_the_end(context):
     context.expect(text.count("Breakpoint 1, main () at") == 2 and "#0  main () at" in text, f"twice:\n{text}")
 
 
+def test_debug_points_of_the_ended(context):
+    """Where a breakpoint was is listed when its process has ended, too."""
+    text = debug(context, _recorded(context), "break work", "break all square", "ignore 1 100", "ignore 2 100", "continue all", "info breakpoints").stdout.decode()
+    expect_lines(context, text, "the recording ends here", "in work at ", "in square at ")
+    context.expect("<PENDING>" not in text, f"they are known:\n{text}")
+
+
 def test_debug_points_of_programs_to_come(context):
     """What only a program has that is executed later is pending; what none has is refused, for one process as for all."""
     program = compile_c(context, "subject", SOURCE, "-O0")
