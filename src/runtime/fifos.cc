@@ -3,6 +3,7 @@
 #include "addresses.h"
 #include "channels.h"
 #include "messages.h"
+#include "shared_files.h"
 #include "store.h"
 #include "waits.h"
 
@@ -11,8 +12,6 @@ namespace {
 
 constexpr u64 kAtomic = 4096;        // PIPE_BUF
 constexpr u64 kPiece = 32 * 1024;
-
-u64 fifo_key(const Stat& s) { return address_key(KeyOf::kFifo, s.dev, s.ino); }
 
 /// The window of a FIFO, locked. Two may have the same one: then the later one's bytes are known, and the other's not.
 class LastWritten {
@@ -147,13 +146,14 @@ bool find_fifo(int fd, Fd& entry) {
     entry.object = table.of[i].object;
     return true;
   }
+  // It keeps its number when all have closed it: one that has opened it may not have come here yet.
+  u64 key = address_key(KeyOf::kFifo, file_identity(fd, s));
   SharedLock lock(g.stage.header().fifo_lock, current().tid);
-  u32 number = find_address(fifo_key(s)) / 2;
+  u32 number = find_address(key) / 2;
   if (!number) {
     number = new_fifo();
     if (!number) return false;
-    g.stage.connection(number).name = fifo_key(s);
-    put_address(fifo_key(s), number * 2);
+    put_address(key, number * 2);
   }
   entry.kind = FdKind::kFifo;
   entry.object = number;

@@ -11,39 +11,6 @@ namespace {
 
 constexpr u64 kSharedBase = u64{1} << 43, kSharedRoom = u64{1} << 33, kSharedObjects = stage::kSharedMemories;
 
-/// Which file it is, among those that had its number before: file systems give the numbers of deleted files to new ones at
-/// once. The handle has a generation where there is one; some containers forbid to ask for it. The time of birth is as coarse as
-/// the kernel's ticks.
-u64 file_identity(int fd, const Stat& s) {
-  constexpr int kEmptyPath = 0x1000, kHandleFid = 0x200;
-  constexpr u32 kBirthTime = 0x800, kGetGeneration = 0x80087601;  // FS_IOC_GETVERSION
-  struct {
-    u32 mask, filler[19];
-    i64 birth;
-    u32 birth_ns, more[41];
-  } extended{};
-  static_assert(sizeof extended == 256);
-  struct {
-    u32 size;
-    i32 type;
-    char bytes[128];
-  } handle{sizeof handle.bytes, 0, {}};
-  i32 mount;
-  Hash h;
-  h.mix(s.dev);
-  h.mix(s.ino);
-  if (!sys(__NR_statx, fd, "", kEmptyPath, kBirthTime, &extended) && (extended.mask & kBirthTime)) {
-    h.mix((u64)extended.birth);
-    h.mix(extended.birth_ns);
-  }
-  if (!sys(__NR_name_to_handle_at, fd, "", &handle, &mount, kEmptyPath | kHandleFid) ||
-      !sys(__NR_name_to_handle_at, fd, "", &handle, &mount, kEmptyPath))
-    h.bytes(handle.bytes, min<u64>(handle.size, sizeof handle.bytes));
-  else if (u64 generation = 0; (s.mode & kModeType) == kModeRegular && !sys(__NR_ioctl, fd, kGetGeneration, &generation))
-    h.mix(generation);
-  return h.state;
-}
-
 /// To wait for its pages.
 ObjectState& state_of_memory(u64 object) {
   static_assert(sizeof(stage::SharedMemory) == sizeof(ObjectState));
@@ -80,6 +47,38 @@ u32 about_to_change(Call& c) {
 }
 
 }  // namespace
+
+/// The handle has a generation where there is one; some containers forbid to ask for it. The time of birth is as coarse as the
+/// kernel's ticks.
+u64 file_identity(int fd, const Stat& s) {
+  constexpr int kEmptyPath = 0x1000, kHandleFid = 0x200;
+  constexpr u32 kBirthTime = 0x800, kGetGeneration = 0x80087601;  // FS_IOC_GETVERSION
+  struct {
+    u32 mask, filler[19];
+    i64 birth;
+    u32 birth_ns, more[41];
+  } extended{};
+  static_assert(sizeof extended == 256);
+  struct {
+    u32 size;
+    i32 type;
+    char bytes[128];
+  } handle{sizeof handle.bytes, 0, {}};
+  i32 mount;
+  Hash h;
+  h.mix(s.dev);
+  h.mix(s.ino);
+  if (!sys(__NR_statx, fd, "", kEmptyPath, kBirthTime, &extended) && (extended.mask & kBirthTime)) {
+    h.mix((u64)extended.birth);
+    h.mix(extended.birth_ns);
+  }
+  if (!sys(__NR_name_to_handle_at, fd, "", &handle, &mount, kEmptyPath | kHandleFid) ||
+      !sys(__NR_name_to_handle_at, fd, "", &handle, &mount, kEmptyPath))
+    h.bytes(handle.bytes, min<u64>(handle.size, sizeof handle.bytes));
+  else if (u64 generation = 0; (s.mode & kModeType) == kModeRegular && !sys(__NR_ioctl, fd, kGetGeneration, &generation))
+    h.mix(generation);
+  return h.state;
+}
 
 void share_object(Thread& t, u64 group_key, u64 object_key) {
   t.process->shares = true;

@@ -13,6 +13,9 @@ struct Buffers;
 void share_object(Thread& t, u64 group_key, u64 object_key);
 void share_file(Thread& t, int fd);
 
+/// Which file it is, among those that had its number before: file systems give the numbers of deleted files to new ones at once.
+u64 file_identity(int fd, const Stat& s);
+
 /// Record: the number of the shared, writable object that an open file is; 0: nobody has mapped it so.
 u32 shared_object_of(int fd);
 /// Parallel mode, record: how many of the object's pages [from, until) are in somebody's log already, from the first on; the

@@ -240,6 +240,34 @@ os.read(0, 1)
 """
 
 
+ROUNDS = """
+import os
+os.mkfifo("fifo")
+for i in range(100):
+    if os.fork() == 0:
+        end = os.open("fifo", os.O_WRONLY)
+        os.write(end, b"round %d" % i)
+        os.close(end)
+        os._exit(0)
+    end = os.open("fifo", os.O_RDONLY)
+    assert os.read(end, 20) == b"round %d" % i
+    os.close(end)
+    os.wait()
+"""
+
+
+def test_graph_commands_fifo_opened_together(context):
+    """Who opens a FIFO together with one that writes, and closes it at once, receives from that one every time."""
+    recording = context.path("recording")
+    context.write("rounds.py", ROUNDS)
+    result = context.record(recording, ["python3", "rounds.py"])
+    context.expect(result.status == 0, "record", result)
+    asked = "SELECT count(*) AS n FROM messages WHERE send IS NOT NULL AND receive IS NOT NULL"
+    rows = context.run([context.pastcone, "sql", recording, asked, "--json"])
+    context.expect(json.loads(rows.stdout)["n"] == 100, "messages that were received", rows)
+    context.expect(context.replay(recording).status == 0, "replay")
+
+
 def test_limit_inherited_fifo(context):
     """What comes by a FIFO that was there before is from outside."""
     context.write("inherited.py", INHERITED)
