@@ -41,11 +41,12 @@ class Reader {
     if (told.known()) transfers_.set_fifos(told.fifos());
     std::move(transfers_).finish(execution_);
     opens_.add_edges(execution_);
-    add_fact_edges(facts_, opens_, index_, execution_);
+    auto ended = add_fact_edges(facts_, opens_, index_, execution_);
     signals_.add_edges(facts_, index_, execution_);
     std::move(ports_).finish(execution_);
     for (const Wait& wait : waits_) add_end_of(wait.pid, wait.at, EdgeKind::kWait);
     for (const auto& [pid, at] : signals_.children()) add_end_of(pid, at, EdgeKind::kSignal);
+    for (const auto& [pid, at] : ended) add_end_of(pid, at, EdgeKind::kReadiness);
     return std::move(execution_);
   }
 

@@ -16,6 +16,7 @@ using causal::Node;
 using causal::Transfer;
 
 bool is_listener(uint64_t source) { return (source & stage::kListener) != 0; }
+bool is_process(uint64_t source) { return (source & stage::kProcess) != 0; }
 
 class FactEdges {
  public:
@@ -30,9 +31,14 @@ class FactEdges {
     }
   }
 
-  void add() {
+  std::vector<std::pair<uint32_t, Node>> add() {
+    std::vector<std::pair<uint32_t, Node>> processes;
     for (const End& end : ends_) add_end(end, EdgeKind::kEof);
     for (const Ready& ready : ready_) {
+      if (is_process(ready.source)) {
+        processes.emplace_back(static_cast<uint32_t>(ready.source), ready.at);
+        continue;
+      }
       if (is_listener(ready.source))
         add_connection_ready(ready.source, ready.at);
       else
@@ -40,6 +46,7 @@ class FactEdges {
       if (ready.hung_up) add_end({ready.at, ready.source, 0}, EdgeKind::kReadiness);
     }
     for (const auto& [at, listener] : accepts_) add_listen(listener, at);
+    return processes;
   }
 
  private:
@@ -247,9 +254,10 @@ void FactEdges::add_listen(uint64_t listener, Node at) {
 
 }  // namespace
 
-void add_fact_edges(const Facts& facts, const Opens& opens, const std::map<ThreadId, uint32_t>& thread_of,
-                    causal::Execution& execution) {
-  FactEdges(facts, opens, thread_of, execution).add();
+std::vector<std::pair<uint32_t, Node>> add_fact_edges(const Facts& facts, const Opens& opens,
+                                                      const std::map<ThreadId, uint32_t>& thread_of,
+                                                      causal::Execution& execution) {
+  return FactEdges(facts, opens, thread_of, execution).add();
 }
 
 }  // namespace pastcone::graph

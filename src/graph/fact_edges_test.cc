@@ -50,7 +50,7 @@ class FactEdges : public ::testing::Test {
   }
   /// "p1:3 p2:4", an arrow each, sorted; "into p1:3" where it begins on the way into an event.
   std::vector<std::string> edges(EdgeKind kind) {
-    add_fact_edges(facts_, opens_, place_, execution_);
+    ended_ = add_fact_edges(facts_, opens_, place_, execution_);
     std::vector<std::string> found;
     for (const causal::EdgeInput& edge : execution_.edges) {
       if (edge.kind == kind) found.push_back(name(edge.from) + " " + name(edge.to));
@@ -67,7 +67,16 @@ class FactEdges : public ::testing::Test {
   std::map<ThreadId, uint32_t> place_;
   Opens opens_;
   Facts facts_;
+  std::vector<std::pair<uint32_t, Node>> ended_;
 };
+
+TEST_F(FactEdges, ADescriptorTellsOfTheEndOfAProcess) {
+  fact(1, 5, FactKind::kReady, stage::kProcess | 102, 3);
+  fact(3, 2, FactKind::kWatched, stage::kProcess | 103, 99, 5);
+  fact(3, 6, FactKind::kPolled, 16, 99, 5);
+  EXPECT_EQ(edges(EdgeKind::kReadiness), Names{});
+  EXPECT_EQ(ended_, (std::vector<std::pair<uint32_t, Node>>{{102, {0, leaving(5)}}, {103, {2, leaving(6)}}}));
+}
 
 TEST_F(FactEdges, AnEndIsReachedWhenAllHaveClosedIt) {
   fact(1, 5, FactKind::kDropped, kChannel);

@@ -124,6 +124,7 @@ long handle_new_fd(Call& c) {
     default: break;
   }
   if (!g.replay && (c.number == __NR_eventfd || c.number == __NR_eventfd2)) entry.object = new_meeting(c.t);
+  if (g.replay && c.number == __NR_pidfd_open) entry.object = (u32)c.a[0];
   entry.cloexec = flags & kCloexec;
   set_fd(result, entry);
   return result;

@@ -16,6 +16,7 @@ u64 receives_from(const Fd& fd) { return fd.kind == FdKind::kFifo ? u64{fd.objec
 /// What becomes ready with it; 0: nothing that others do.
 u64 source_of(const Fd& fd) {
   if (has_end(fd)) return receives_from(fd);
+  if (fd.kind == FdKind::kOther && fd.object) return stage::kProcess | fd.object;
   return fd.kind == FdKind::kSocket && fd.object ? stage::kListener | fd.object : 0;
 }
 u64 source_of(i64 number) { return source_of(get_fd(number)); }

@@ -9,7 +9,7 @@ namespace pastcone::runtime {
 
 enum class FdKind : u8 {
   kClosed = 0,
-  kOther,       ///< anything whose results are simply logged; object, while recording: see meetings.h, or 0
+  kOther,       ///< anything whose results are simply logged; object, while recording: see meetings.h, or 0; in replay: of a pidfd the pid, or 0
   kFile,        ///< regular file; object: its id in the stage, once known
   kConnection,  ///< an end of a pipe, socket pair or connection; object: connection, end
   kSocket,      ///< a stream or sequence socket without a peer

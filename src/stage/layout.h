@@ -139,8 +139,8 @@ enum class FactKind : uint32_t {
   kDropped = 1,  ///< this process has one descriptor of the end less
   kShutDown,     ///< the end sends no more; number 1: nothing is received from the channel any more
   kEndOfFile,    ///< a receive on this channel found its end; number EPIPE, ECONNRESET: a call failed, for nobody is at its other side
-  kReady,        ///< poll or select said that there is something on this channel, or at this listener (with kListener); number: the descriptor,
-                 ///< caller: not 0 if it said that others have hung up
+  kReady,        ///< poll or select said that there is something on this channel, or at this listener (with kListener), or that the process
+                 ///< with this pid has ended (with kProcess); number: the descriptor, caller: not 0 if it said that others have hung up
   kWatched,      ///< as kReady, by epoll_ctl; number: the data that goes with it, caller: the epoll descriptor
   kPolled,       ///< epoll_wait gave this data, from the descriptor `caller`; key: not 0 if others have hung up
   kListens,      ///< the listener begins
@@ -157,7 +157,7 @@ enum class FactKind : uint32_t {
   kUnwatched,    ///< as kWatched: it is watched no more, for reading; caller kEveryWatcher: the process has closed it
   kFifo,         ///< the channel is a FIFO's, or of a pipe of packets: who sent what is known by its bytes alone
 };
-inline constexpr uint64_t kListener = uint64_t{1} << 63;
+inline constexpr uint64_t kListener = uint64_t{1} << 63, kProcess = uint64_t{1} << 62;
 inline constexpr uint64_t kEveryWatcher = UINT64_MAX;
 
 struct Header {

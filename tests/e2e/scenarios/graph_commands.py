@@ -240,6 +240,44 @@ os.read(0, 1)
 """
 
 
+PIDFDS = """
+import os, select
+def polled(fd):
+    poll = select.poll()
+    poll.register(fd, select.POLLIN)
+    poll.poll()
+def epolled(fd):
+    epoll = select.epoll()
+    epoll.register(fd, select.EPOLLIN)
+    epoll.poll()
+def selected(fd):
+    select.select([fd], [], [])
+for wait in (polled, epolled, selected):
+    ready, begin = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.read(ready, 1)
+        os._exit(0)
+    fd = os.pidfd_open(child)
+    os.write(begin, b"x")
+    wait(fd)
+    os.close(fd)
+"""
+
+
+def test_graph_commands_pidfd(context):
+    """The end of a process comes before what poll, epoll or select says of its pidfd."""
+    recording = context.path("recording")
+    context.write("pidfds.py", PIDFDS)
+    result = context.record(recording, ["python3", "pidfds.py"])
+    context.expect(result.status == 0, "record", result)
+    asked = ("SELECT edges.from_process AS p, events.kind AS told FROM edges JOIN events ON event = to_event "
+             "JOIN processes ON processes.process = from_process AND from_number = processes.events WHERE edges.kind = 'readiness' ORDER BY p")
+    rows = context.run([context.pastcone, "sql", recording, asked, "--json"])
+    told = {row["p"]: row["told"] for row in map(json.loads, rows.stdout.splitlines())}
+    context.expect(list(told) == ["p2", "p3", "p4"] and "epoll" in told["p3"] and "select" in told["p4"], f"{told}", rows)
+
+
 ROUNDS = """
 import os
 os.mkfifo("fifo")
