@@ -5,7 +5,6 @@
 #include "pastcone/cli/debug_session.h"
 #include "pastcone/cli/graph_text.h"
 #include "pastcone/cli/print_error.h"
-#include "pastcone/trace/json.h"
 #include "pastcone/cli/text.h"
 #include "pastcone/replay/indexing.h"
 #include "pastcone/trace/json.h"

@@ -1,17 +1,15 @@
 #include "pastcone/replay/indexing.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <csignal>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <map>
 
 #include "pastcone/replay/director.h"
+#include "pastcone/replay/temporary_directory.h"
 #include "pastcone/replay/unwind_tables.h"
 #include "pastcone/stage/where.h"
 #include "pastcone/symbols/origins.h"
@@ -21,31 +19,6 @@ namespace pastcone::replay {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// Gone with its files when it goes out of scope.
-class TemporaryDirectory {
- public:
-  static Result<TemporaryDirectory> create() {
-    const char* wanted = std::getenv("TMPDIR");
-    std::string name =
-        std::string(wanted != nullptr && wanted[0] == '/' ? wanted : "/tmp") + "/pastcone-index-XXXXXX";
-    if (mkdtemp(name.data()) == nullptr) {
-      return fail("cannot create {}: {}; set TMPDIR to a directory with room", name, errno_message(errno));
-    }
-    return TemporaryDirectory(name);
-  }
-  TemporaryDirectory(TemporaryDirectory&& other) noexcept : path_(std::exchange(other.path_, {})) {}
-  TemporaryDirectory& operator=(TemporaryDirectory&&) = delete;
-  ~TemporaryDirectory() {
-    std::error_code error;
-    if (!path_.empty()) fs::remove_all(path_, error);
-  }
-  const Path& path() const { return path_; }
-
- private:
-  explicit TemporaryDirectory(Path path) : path_(std::move(path)) {}
-  Path path_;
-};
 
 /// Which recording it is, and how much of it there is.
 std::string identity_of(const Recording& recording) {
@@ -135,7 +108,7 @@ struct Wanted {
 };
 
 Result<Index> index(const Recording& recording, Wanted wanted) {
-  TemporaryDirectory directory = TRY(TemporaryDirectory::create());
+  TemporaryDirectory directory = TRY(TemporaryDirectory::create("pastcone-index-"));
   ReplayOutcome outcome = TRY(replay(recording, {.show_output = false,
                                                  .index_directory = directory.path().native(),
                                                  .note_uses = wanted.uses,
