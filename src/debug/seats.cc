@@ -114,12 +114,19 @@ Status Seats::open_door(Seat& seat) {
   return {};
 }
 
+/// A command without which gdb does not know the process: what the user has interrupted is not done, and begun again the next time.
+Status Seats::prepare(Seat& seat, const std::string& command) {
+  gdb::Answer answer = TRY(seat.gdb->console(command));
+  if (!answer.good && engine_.interrupted()) return fail("interrupted");
+  return {};
+}
+
 /// gdb asks for everything again.
 Status Seats::refresh(Seat& seat) {
   seat.inferior.forget_points();
   TRY(seat.gdb->console("maintenance flush register-cache"));
   TRY(seat.gdb->console("maintenance flush dcache"));
-  TRY(seat.gdb->console("sharedlibrary"));
+  TRY_STATUS(prepare(seat, "sharedlibrary"));
   if (seat.generation == engine_.generation()) return {};
   // It has gone back. Before the loader has begun, gdb finds even that only when it connects.
   gdb::Answer libraries = TRY(seat.gdb->run("-file-list-shared-libraries"));
@@ -132,7 +139,7 @@ Status Seats::connect(Seat& seat) {
   seat.inferior.forget_points();
   Path program = seat.inferior.program();
   if (program != seat.program) {
-    TRY(seat.gdb->console(fmt::format("file {}", program.native())));
+    TRY_STATUS(prepare(seat, fmt::format("file {}", program.native())));
     if (language_ == Language::kOfMain) TRY_STATUS(speak_as_main(*seat.gdb));
     seat.program = program;
   }
@@ -142,6 +149,7 @@ Status Seats::connect(Seat& seat) {
              : tl::unexpected<Error>(opened.error());
   seat.connected = seat.connected && connected && connected->good;
   gdb::Answer answer = TRY(std::move(connected));
+  if (!answer.good && engine_.interrupted()) return fail("interrupted");
   if (!answer.good) return fail("gdb cannot look at {}: {}", seat.process, answer.error);
   return {};
 }

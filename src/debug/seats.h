@@ -75,6 +75,7 @@ class Seats {
   Result<gdb::Gdb*> look_at_file(ProcessId process);
   Status connect(Seat& seat);
   Status open_door(Seat& seat);
+  Status prepare(Seat& seat, const std::string& command);
   Status refresh(Seat& seat);
   Status select(Seat& seat, uint32_t thread);
   Result<Reply> ask_once(Seat& seat, ThreadId thread, const std::string& expression, const user_regs_struct* as);

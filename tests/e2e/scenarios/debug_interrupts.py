@@ -163,6 +163,59 @@ def test_debug_silent_gdb(context):
             context.expect(session.finish() == 0, f"{command}: status")
 
 
+# The first time each, and says when it begins.
+SLOW = r"""
+python
+import os, time
+def slow(what):
+  try:
+    os.rename(%(mark)r + what, %(mark)r + "begun")
+  except OSError:
+    return
+  time.sleep(1000)
+end
+define hook-file
+python slow("file")
+end
+define target hook-remote
+python slow("remote")
+end
+define hook-sharedlibrary
+python slow("sharedlibrary")
+end
+"""
+
+
+def test_debug_interrupted_connection(context):
+    """Ctrl-C while a gdb reads its program, connects or looks for libraries: interrupted, and the next command has all of it."""
+    context.need("gdb")
+    recording = recorded(context)
+    mark = context.path("slow-")
+    hooks = context.write("slow.gdb", SLOW % {"mark": mark})
+    gdb = context.write("slow-gdb", f"#!/bin/sh\nexec gdb \"$@\" -iex 'source {hooks}'\n", 0o755)
+    with Tidy(context, recording, "connection") as tidy:
+        for what, command in (("file", "focus p1"), ("remote", "focus p1"), ("sharedlibrary", "run to p1:40")):
+            session = Session(context, recording, f"interrupted {what}", {**tidy.env, "PASTCONE_GDB": gdb})
+            session.wait_for_prompt()
+            session.do("run to p1:30" if what == "sharedlibrary" else "run to p2:20")
+            open(mark + what, "w", encoding="utf-8").close()
+            session.type(command.encode() + b"\n")
+            end = time.monotonic() + BOUND
+            while not os.path.exists(mark + "begun") and time.monotonic() < end:
+                time.sleep(0.01)
+            context.expect(os.path.exists(mark + "begun"), f"{command}: {what} was not asked for")
+            os.unlink(mark + "begun")
+            session.type(b"\x03")
+            session.wait_for(b"interrupted", BOUND)
+            session.wait_for_prompt(BOUND)
+            said = session.do("print shown")
+            context.expect("= {key = " in said, f"{what}: {session.seen[-800:]!r}")
+            said = session.do("bt")
+            context.expect(" main (" in said and "subject.c:" in said, f"{what}: {session.seen[-800:]!r}")
+            session.type(b"quit\n")
+            context.expect(session.finish() == 0, f"{what}: status")
+
+
 def test_debug_questions(context):
     """What gdb asks of a user is answered as it does without a terminal, and it shows all it has to say at once."""
     context.need("gdb")
