@@ -330,8 +330,9 @@ void Live::show_to_debuggers() {
 }
 
 /// In parallel mode a thread may wait by itself, in a loop, for what another one does at another time than
-/// before. It did not take longer than the whole recording then; if it takes many times that now, it will not
-/// end. Sooner it is known of those who only yield.
+/// before. It did not take longer than the whole recording then; if it computes for many times that now, it will not
+/// end. (Other clocks tell nothing: on a starved machine it may be long until it runs at all.) Sooner it is known of
+/// those who only yield.
 bool Live::runs_in_circles() {
   if (!recording_.manifest().parallel) return false;
   auto now = std::chrono::steady_clock::now();
@@ -339,14 +340,11 @@ bool Live::runs_in_circles() {
   looked_at_ = now;
   uint64_t progress = watch_.progress();
   std::vector<pid_t> computing = watch_.computing_threads();
-  if (std::exchange(last_sum_, progress) != progress || computing.empty()) {
-    moved_at_ = now;
-    polling_.forget();
-  }
+  if (std::exchange(last_sum_, progress) != progress || computing.empty()) polling_.forget();
   if (polling_.only(computing)) return true;
   const Manifest& manifest = recording_.manifest();
   std::chrono::nanoseconds recorded(std::max<int64_t>(manifest.ended_ns - manifest.started_ns, 0));
-  return now - moved_at_ > kLeastPatience + 10 * recorded;
+  return polling_.longest(computing) > kLeastPatience + 10 * recorded;
 }
 
 /// A process that has diverged waits until it has been looked at.

@@ -129,7 +129,7 @@ class Live {
   uint32_t last_progress_ = 0;
   uint64_t last_sum_ = 0;
   Polling polling_;
-  std::chrono::steady_clock::time_point looked_at_{}, looked_for_any_{}, moved_at_ = std::chrono::steady_clock::now();
+  std::chrono::steady_clock::time_point looked_at_{}, looked_for_any_{};
   uint32_t reports_seen_ = 0;
   std::optional<TraceStop> stop_;
   std::map<ProcessId, Examination> examined_;     ///< those that have diverged

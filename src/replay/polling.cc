@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 
 #include "pastcone/base/files.h"
@@ -24,15 +25,28 @@ Polling::Times Polling::times_of(pid_t thread) {
   return {std::chrono::milliseconds(user * 1000 / tick), std::chrono::milliseconds(system * 1000 / tick)};
 }
 
+Polling::Times Polling::spent(pid_t thread) {
+  Times now = times_of(thread);
+  const Times& before = before_.try_emplace(thread, now).first->second;
+  return {now.user - before.user, now.system - before.system};
+}
+
 bool Polling::only(const std::vector<pid_t>& running) {
   bool all = !running.empty();
   for (pid_t thread : running) {
-    Times now = times_of(thread);
-    const Times& before = before_.try_emplace(thread, now).first->second;
-    auto system = now.system - before.system;
-    all = all && system >= patience_ && system > now.user - before.user;
+    Times times = spent(thread);
+    all = all && times.system >= patience_ && times.system > times.user;
   }
   return all;
+}
+
+std::chrono::milliseconds Polling::longest(const std::vector<pid_t>& running) {
+  std::chrono::milliseconds most{};
+  for (pid_t thread : running) {
+    Times times = spent(thread);
+    most = std::max(most, times.user + times.system);
+  }
+  return most;
 }
 
 }  // namespace pastcone::replay

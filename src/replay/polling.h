@@ -1,4 +1,4 @@
-// Threads that wait by themselves, in a loop of sched_yield, which leaves no event in parallel mode.
+// Threads that wait by themselves, in a loop, with sched_yield or without, which leaves no event in parallel mode.
 #pragma once
 
 #include <sys/types.h>
@@ -20,10 +20,15 @@ class Polling {
   /// long, and longer than in the program, without an event. Then what they ask for is not going to change.
   bool only(const std::vector<pid_t>& running);
 
+  /// For how long one of these has had a processor since then, at most: the others that run have had theirs, too.
+  std::chrono::milliseconds longest(const std::vector<pid_t>& running);
+
  private:
   struct Times {
     std::chrono::milliseconds user{}, system{};
   };
+  /// Since the thread was first seen after forget().
+  Times spent(pid_t thread);
   static Times times_of(pid_t thread);
 
   std::chrono::milliseconds patience_;

@@ -55,5 +55,20 @@ TEST(Polling, OneThatComputesMayChangeWhatAnotherAsksFor) {
   EXPECT_FALSE(polling.only({}));
 }
 
+TEST(Polling, OnlyTimeOnAProcessorCounts) {
+  Child starved(false), computes(false);
+  kill(starved.pid(), SIGSTOP);
+  int status = 0;
+  ASSERT_EQ(waitpid(starved.pid(), &status, WUNTRACED), starved.pid());
+  Polling polling(100ms);
+  EXPECT_EQ(polling.longest({starved.pid(), computes.pid()}), 0ms);
+  for (int i = 0; i < 3000 && polling.longest({starved.pid(), computes.pid()}) < 300ms; ++i) usleep(10000);
+  EXPECT_GE(polling.longest({starved.pid(), computes.pid()}), 300ms);
+  EXPECT_EQ(polling.longest({starved.pid()}), 0ms);
+  EXPECT_EQ(polling.longest({}), 0ms);
+  polling.forget();
+  EXPECT_LT(polling.longest({computes.pid()}), 300ms);
+}
+
 }  // namespace
 }  // namespace pastcone::replay
