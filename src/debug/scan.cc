@@ -80,6 +80,7 @@ Status Scan::begin() {
     for (const Move& move : trail) there.at = std::make_shared<Route>(Route{there.at, move});
   }
   for (auto& [process, post] : posts_) {
+    expect_births(post);
     const ProcessRecord* record = world_.processes.find(process);
     std::vector<Gate> gates;
     // What a forked process does first is to say that it has begun.
@@ -113,14 +114,35 @@ bool Scan::look_up() {
   return running_ && (gate_reached() || (enough_ != nullptr && (*enough_)()));
 }
 
+/// Before it begins a thread has nothing of its own.
+void Scan::expect_births(Post& post) {
+  for (const PartState* state : post.parts) {
+    for (const Term& term : state->terms) {
+      ThreadId thread = term.text->who.thread;
+      bool further = term.text->who.kind == Who::Kind::kThread && thread.number() > 1;
+      if (!further || post.born.contains(thread)) continue;
+      Gate birth{thread, 2};
+      bool begun = origin_.trails.contains(thread) || now().steps_done(thread) > birth.step;
+      if (begun)
+        post.born.insert(thread);
+      else if (std::ranges::find(post.births, thread, &Gate::thread) == post.births.end())
+        post.births.push_back(birth);
+    }
+  }
+}
+
+bool Scan::stands_at(const Gate& gate) const {
+  if (now().tid(gate.thread) == 0 || !now().in_call(gate.thread)) return false;
+  const stage::ThreadSlot& slot = now().slot(gate.thread);
+  return static_cast<stage::WaitKind>(slot.wait_kind) == stage::WaitKind::kHorizon &&
+         slot.wait_position == gate.step;
+}
+
 bool Scan::gate_reached() const {
   return std::ranges::any_of(posts_, [&](const auto& entry) {
-    const std::vector<Gate>& gates = entry.second.gates;
-    if (gates.empty() || now().tid(gates.front().thread) == 0) return false;
-    const stage::ThreadSlot& slot = now().slot(gates.front().thread);
-    return now().in_call(gates.front().thread) &&
-           static_cast<stage::WaitKind>(slot.wait_kind) == stage::WaitKind::kHorizon &&
-           slot.wait_position == gates.front().step;
+    const Post& post = entry.second;
+    return (!post.gates.empty() && stands_at(post.gates.front())) ||
+           std::ranges::any_of(post.births, [&](const Gate& birth) { return stands_at(birth); });
   });
 }
 
@@ -128,11 +150,7 @@ Status Scan::open_gates() {
   for (auto& [process, post] : posts_) {
     while (!post.gates.empty()) {
       Gate gate = post.gates.front();
-      bool there =
-          now().tid(gate.thread) != 0 && now().in_call(gate.thread) &&
-          now().slot(gate.thread).wait_position == gate.step &&
-          static_cast<stage::WaitKind>(now().slot(gate.thread).wait_kind) == stage::WaitKind::kHorizon;
-      if (!there) {
+      if (!stands_at(gate)) {
         auto [known, is_new] = horizons_.try_emplace(gate.thread);
         known->second = {gate.step, 0};
         break;
@@ -143,7 +161,26 @@ Status Scan::open_gates() {
       bool executed = gate.step > 2;
       TRY_STATUS(open(post, {post, gate.thread, moment(gate.thread, 0), nullptr}, executed));
     }
+    TRY_STATUS(open_births(post));
   }
+  return {};
+}
+
+/// A thread begins without the turn, while others go on: its state counts from its first instruction.
+Status Scan::open_births(Post& post) {
+  std::vector<Gate> ahead;
+  for (const Gate& birth : std::exchange(post.births, {})) {
+    if (!stands_at(birth)) {
+      horizons_[birth.thread] = {birth.step, 0};
+      ahead.push_back(birth);
+      continue;
+    }
+    TRY_STATUS(now().freeze(post.process));
+    horizons_[birth.thread] = replay::kNoHorizon;
+    post.first_places[birth.thread] = TRY(now().registers(birth.thread)).rip;
+    add_break(post, birth.thread, post.first_places[birth.thread]);
+  }
+  post.births = std::move(ahead);
   return {};
 }
 

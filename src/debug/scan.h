@@ -114,6 +114,10 @@ class Scan {
     ProcessId process;
     std::vector<PartState*> parts;
     std::vector<Gate> gates;  ///< still ahead
+    /// Of further threads that a part is about: their own variables are there then.
+    std::vector<Gate> births;
+    std::map<ThreadId, uint64_t> first_places;  ///< where their program goes on, once they have the turn
+    std::set<ThreadId> born;
     bool open = false;
     std::map<Word, Armed> armed;
     std::set<Word> wanted;
@@ -157,8 +161,11 @@ class Scan {
   Result<Halt> go_on();
   void clear();
   bool look_up();
+  void expect_births(Post& post);
+  bool stands_at(const Gate& gate) const;
   bool gate_reached() const;
   Status open_gates();
+  Status open_births(Post& post);
   Status note_arrival(const Arrival& arrival);
   Incarnation& now() const { return engine_->now(); }
   Post* post_of(ProcessId process);

@@ -163,7 +163,16 @@ bool Scan::take_break(const Now& when) {
       calls = true;
     }
   }
-  return judge_all(post, {when.thread, when.moment, when.route, address, *registers, calls});
+  auto first = post.first_places.find(when.thread);
+  bool begins = first != post.first_places.end() && first->second == address;
+  if (begins) {
+    remove_break(post, address);
+    post.first_places.erase(first);
+    post.born.insert(when.thread);
+  }
+  Sight sight{when.thread, when.moment, when.route, address, *registers, calls || begins};
+  sight.anew = begins;
+  return judge_all(post, sight);
 }
 
 void Scan::enter(const Now& when, Term& term, const user_regs_struct& registers) {

@@ -159,14 +159,23 @@ Verdict Scan::verdict_at(Post& post, const Sight& sight, const Term& term) {
 }
 
 Verdict Scan::verdict_anywhere(Post& post, const Sight& sight, const Term& term) {
-  ThreadId thread = now().tid(term.text->who.thread) != 0 ? term.text->who.thread : sight.thread;
+  const Who& who = term.text->who;
+  bool there = now().tid(who.thread) != 0;
+  // Before it begins and when it has ended a thread has no variables of its own; where they were, another
+  // one's may be.
+  bool has_own =
+      there && (who.kind != Who::Kind::kThread || who.thread.number() == 1 || post.born.contains(who.thread));
+  bool own = false;
+  ThreadId thread = there ? who.thread : sight.thread;
   bool lacks = false;
   auto reg = [&](int number) -> uint64_t {
+    own = own || number == kThreadPointer;
     auto value = number == kThreadPointer ? thread_pointer(post, thread) : 0;
     lacks = lacks || !value;
     return value.value_or(0);
   };
   user_regs_struct as{};
+  if (term.code->asks() && who.kind == Who::Kind::kThread && !has_own) return {};
   if (term.code->asks() && may_ask_) {
     auto registers = now().registers(thread);
     if (!registers) return {};
@@ -174,6 +183,7 @@ Verdict Scan::verdict_anywhere(Post& post, const Sight& sight, const Term& term)
     as.rip = post.program_entry;
   }
   Verdict found = judge(term.code->anywhere, reader(post.process), reg, asker(post, term, thread, &as));
+  if (own && !has_own) return {};
   if (lacks) found.unknown = !may_ask_;
   return found;
 }
