@@ -14,16 +14,16 @@ using debug::Sleep;
 using debug::Sleeps;
 
 /// "p1, p2 or p3".
-std::string any_of(const std::vector<ThreadId>& threads) {
+std::string list_text(const std::vector<ThreadId>& threads, std::string_view last) {
   std::string text;
   for (size_t i = 0; i < threads.size(); ++i)
-    text += (i == 0 ? "" : i + 1 == threads.size() ? " or " : ", ") + to_string(threads[i]);
+    text += (i == 0 ? "" : i + 1 == threads.size() ? fmt::format(" {} ", last) : ", ") + to_string(threads[i]);
   return text;
 }
 
 std::string waits_text(const Sleep& sleep) {
   if (sleep.waits_for.empty()) return sleep.why.empty() ? "" : fmt::format(": {}", sleep.why);
-  return fmt::format(": waits for {} ({})", any_of(sleep.waits_for), sleep.why);
+  return fmt::format(": waits for {} ({})", list_text(sleep.waits_for, "or"), sleep.why);
 }
 
 /// "; sleeps in read, fd 3: waits for p1 or p3 (message, channel 4)".
@@ -99,15 +99,16 @@ Status DebugSession::where() {
       fmt::print("{} {:<10} {}{}\n", mark, event_text(thread.id), place, then);
     }
   }
-  std::vector<ThreadId> cycle = debug::find_cycle(sleeps);
-  if (cycle.empty()) return {};
-  std::vector<std::string> links;
-  for (size_t i = 0; i < cycle.size(); ++i)
-    links.push_back(fmt::format("{} waits for {} ({})", cycle[i], cycle[(i + 1) % cycle.size()], sleeps[cycle[i]].why));
-  fmt::print("deadlock: {}\n", fmt::join(links, ", "));
   std::vector<ThreadId> stuck = debug::deadlocked(sleeps);
-  std::erase_if(stuck, [&](ThreadId thread) { return std::ranges::find(cycle, thread) != cycle.end(); });
-  if (!stuck.empty()) fmt::print("so {} never go{} on either\n", any_of(stuck), stuck.size() == 1 ? "es" : "");
+  for (const std::vector<ThreadId>& cycle : debug::find_cycles(sleeps)) {
+    std::vector<std::string> links;
+    for (size_t i = 0; i < cycle.size(); ++i)
+      links.push_back(fmt::format("{} waits for {} ({})", cycle[i], cycle[(i + 1) % cycle.size()], sleeps[cycle[i]].why));
+    fmt::print("deadlock: {}\n", fmt::join(links, ", "));
+    std::erase_if(stuck, [&](ThreadId thread) { return std::ranges::find(cycle, thread) != cycle.end(); });
+  }
+  if (!stuck.empty())
+    fmt::print("so {} never go{} on either\n", list_text(stuck, "and"), stuck.size() == 1 ? "es" : "");
   return {};
 }
 

@@ -53,6 +53,32 @@ std::vector<ThreadId> cycle_from(const Sleeps& sleeps, const std::set<ThreadId>&
   return {};
 }
 
+/// Rather not by waits for ends.
+std::vector<ThreadId> shortest_cycle(const Sleeps& sleeps, const std::set<ThreadId>& all) {
+  std::set<ThreadId> without_ends;
+  for (ThreadId thread : all)
+    if (!sleeps.at(thread).for_end) without_ends.insert(thread);
+  for (const std::set<ThreadId>& among : {without_ends, all}) {
+    std::vector<ThreadId> shortest;
+    for (ThreadId thread : among) {
+      std::vector<ThreadId> cycle = cycle_from(sleeps, among, thread);
+      if (!cycle.empty() && (shortest.empty() || cycle.size() < shortest.size())) shortest = cycle;
+    }
+    if (!shortest.empty()) return shortest;
+  }
+  return {};
+}
+
+/// Who waits for others than these, and who waits for him.
+void erase_waiting(const Sleeps& sleeps, std::set<ThreadId>& threads) {
+  for (bool changed = true; changed;) {
+    changed = std::erase_if(threads, [&](ThreadId thread) {
+                return std::ranges::any_of(sleeps.at(thread).waits_for,
+                                           [&](ThreadId other) { return !threads.contains(other); });
+              }) > 0;
+  }
+}
+
 }  // namespace
 
 std::vector<Arrow> missing(const Graph& graph, const Cut& cut, uint32_t thread) {
@@ -81,29 +107,21 @@ std::vector<ThreadId> deadlocked(const Sleeps& sleeps) {
   std::set<ThreadId> stuck;
   for (const auto& [thread, sleep] : sleeps)
     if (sleep.for_ever && !sleep.waits_for.empty()) stuck.insert(thread);
-  for (bool changed = true; changed;) {
-    changed = std::erase_if(stuck, [&](ThreadId thread) {
-                return std::ranges::any_of(sleeps.at(thread).waits_for,
-                                           [&](ThreadId other) { return !stuck.contains(other); });
-              }) > 0;
-  }
+  erase_waiting(sleeps, stuck);
   return {stuck.begin(), stuck.end()};
 }
 
-std::vector<ThreadId> find_cycle(const Sleeps& sleeps) {
+std::vector<std::vector<ThreadId>> find_cycles(const Sleeps& sleeps) {
+  std::vector<std::vector<ThreadId>> cycles;
   std::vector<ThreadId> all = deadlocked(sleeps);
-  std::set<ThreadId> without_ends;
-  for (ThreadId thread : all)
-    if (!sleeps.at(thread).for_end) without_ends.insert(thread);
-  for (const std::set<ThreadId>& among : {without_ends, std::set<ThreadId>(all.begin(), all.end())}) {
-    std::vector<ThreadId> shortest;
-    for (ThreadId thread : among) {
-      std::vector<ThreadId> cycle = cycle_from(sleeps, among, thread);
-      if (!cycle.empty() && (shortest.empty() || cycle.size() < shortest.size())) shortest = cycle;
-    }
-    if (!shortest.empty()) return shortest;
+  std::set<ThreadId> left(all.begin(), all.end());
+  for (;;) {
+    std::vector<ThreadId> cycle = shortest_cycle(sleeps, left);
+    if (cycle.empty()) return cycles;
+    for (ThreadId thread : cycle) left.erase(thread);
+    erase_waiting(sleeps, left);
+    cycles.push_back(std::move(cycle));
   }
-  return {};
 }
 
 }  // namespace pastcone::debug

@@ -28,8 +28,8 @@ using Sleeps = std::map<ThreadId, Sleep>;
 
 /// Those that wait only for each other: nobody of them will ever go on.
 std::vector<ThreadId> deadlocked(const Sleeps& sleeps);
-/// Each of them waits for the next one, the last for the first; the shortest, and rather not by waits for ends. Empty
-/// if there is none.
-std::vector<ThreadId> find_cycle(const Sleeps& sleeps);
+/// Of each, every thread waits for the next one, the last for the first; the shortest first, and rather not by waits for
+/// ends. What waits for a cycle is in no other one.
+std::vector<std::vector<ThreadId>> find_cycles(const Sleeps& sleeps);
 
 }  // namespace pastcone::debug

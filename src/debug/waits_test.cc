@@ -16,30 +16,32 @@ Sleep waiting(std::vector<ThreadId> whom, bool for_end = false) {
   return sleep;
 }
 
+using Cycles = std::vector<std::vector<ThreadId>>;
+
 TEST(Deadlock, TwoThatWaitForEachOther) {
   Sleeps sleeps{{id(2), waiting({id(3)})}, {id(3), waiting({id(2)})}};
-  EXPECT_EQ(find_cycle(sleeps), (std::vector{id(2), id(3)}));
+  EXPECT_EQ(find_cycles(sleeps), (Cycles{{id(2), id(3)}}));
 }
 
 TEST(Deadlock, NoneIfSomebodyCouldWakeOne) {
   Sleeps sleeps{{id(2), waiting({id(1), id(3)})}, {id(3), waiting({id(2)})}};
-  EXPECT_TRUE(find_cycle(sleeps).empty()) << "p1 runs";
+  EXPECT_TRUE(find_cycles(sleeps).empty()) << "p1 runs";
   sleeps[id(1)] = waiting({});
-  EXPECT_TRUE(find_cycle(sleeps).empty()) << "nobody knows what p1 waits for";
+  EXPECT_TRUE(find_cycles(sleeps).empty()) << "nobody knows what p1 waits for";
   sleeps[id(1)] = waiting({id(2), id(3)}, true);
-  EXPECT_EQ(find_cycle(sleeps), (std::vector{id(2), id(3)})) << "and not by the wait for an end";
+  EXPECT_EQ(find_cycles(sleeps), (Cycles{{id(2), id(3)}})) << "and not by the wait for an end";
   EXPECT_EQ(deadlocked(sleeps).size(), 3u);
   sleeps[id(3)].for_ever = false;
-  EXPECT_TRUE(find_cycle(sleeps).empty()) << "p3 goes on after a while";
+  EXPECT_TRUE(find_cycles(sleeps).empty()) << "p3 goes on after a while";
 }
 
 TEST(Deadlock, ByAWaitForAnEnd) {
   Sleeps sleeps{{id(1), waiting({id(2)}, true)}, {id(2), waiting({id(1)})}};
-  EXPECT_EQ(find_cycle(sleeps), (std::vector{id(1), id(2)}));
+  EXPECT_EQ(find_cycles(sleeps), (Cycles{{id(1), id(2)}}));
 }
 
 TEST(Deadlock, ItselfIsACycleToo) {
-  EXPECT_EQ(find_cycle({{id(1), waiting({id(1)})}}), std::vector{id(1)});
+  EXPECT_EQ(find_cycles({{id(1), waiting({id(1)})}}), (Cycles{{id(1)}}));
 }
 
 TEST(Deadlock, TheShortestCycle) {
@@ -47,7 +49,16 @@ TEST(Deadlock, TheShortestCycle) {
                 {id(2), waiting({id(3)})},
                 {id(3), waiting({id(1), id(4)})},
                 {id(4), waiting({id(3)})}};
-  EXPECT_EQ(find_cycle(sleeps), (std::vector{id(3), id(4)}));
+  EXPECT_EQ(find_cycles(sleeps), (Cycles{{id(3), id(4)}}));
+}
+
+TEST(Deadlock, SeveralAtOnce) {
+  Sleeps sleeps{{id(1), waiting({id(2)})},       {id(2), waiting({id(3)})},
+                {id(3), waiting({id(1)})},       {id(4), waiting({id(5)})},
+                {id(5), waiting({id(4)})},       {id(6), waiting({id(1), id(5)})},
+                {id(7), waiting({id(6)}, true)}, {id(8), waiting({id(9)})}};
+  EXPECT_EQ(find_cycles(sleeps), (Cycles{{id(4), id(5)}, {id(1), id(2), id(3)}})) << "p6 waits for both";
+  EXPECT_EQ(deadlocked(sleeps).size(), 7u);
 }
 
 }  // namespace

@@ -186,6 +186,14 @@ def test_debug_deadlock_of_pipes(context):
                    f"of one that ends: {said.stdout.decode()}", said)
 
 
+def test_debug_deadlock_of_several(context):
+    """Two cycles that have nothing to do with each other are both named."""
+    text = _where(context, PIPES.replace("int there[2]", "if (fork() < 0) return 1;\n  int there[2]"), 4)
+    cycles = re.findall(r"^deadlock: (p\d) waits for (p\d) .*, (p\d) waits for (p\d) \(", text, re.M)
+    context.expect(len(cycles) == 2 and sorted(sum((cycle[:2] for cycle in cycles), ())) == ["p1", "p2", "p3", "p4"] and
+                   "never go" not in text, f"two cycles: {text}")
+
+
 def _expect_mutexes(context, mode):
     text = _where(context, MUTEXES, 2, "-pthread", options=[f"--threads={mode}"])
     line = _line(MUTEXES, "takes")
