@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <set>
 
@@ -107,6 +108,12 @@ Result<std::vector<Site>> Images::ask(gdb::Gdb& gdb, const std::string& location
   }
   Result<std::vector<gdb::Formula>> all = gdb::compile_formulas(gdb, condition, location);
   if (!all && !gdb::is_only_uncompiled(all.error().message)) return tl::unexpected<Error>(all.error());
+  auto is_meant = [&](const Site& site) {
+    return std::ranges::find(*all, site.address, &gdb::Formula::scope) != all->end();
+  };
+  // Of functions of the same name, those that have not what the condition names are not meant.
+  if (all && all->size() < sites.size() && std::ranges::any_of(sites, is_meant))
+    std::erase_if(sites, [&](const Site& site) { return !is_meant(site); });
   for (Site& site : sites) {
     if (!all) site.asked = condition;
     if (!all) continue;

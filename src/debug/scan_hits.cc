@@ -150,7 +150,9 @@ bool Scan::take_break(const Now& when) {
       if (term.code == nullptr || term.text->in.empty()) continue;
       const Who& who = term.text->who;
       if (who.kind == Who::Kind::kThread && who.thread != when.thread) continue;
-      if (address == term.code->entry) enter(when, term, *registers);
+      bool entered =
+          std::ranges::any_of(term.code->entries, [&](const auto& entry) { return entry.second == address; });
+      if (entered) enter(when, term, *registers);
       come_back(when, term, address, *registers);
       ++term.frame_changes;
       auto place = term.code->places.find(address);

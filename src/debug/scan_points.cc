@@ -52,12 +52,19 @@ Status Scan::find_frames(Post& post, ThreadId thread) {
       gdb::Answer all = TRY(gdb->run("-stack-list-frames"));
       std::vector<Frame>& frames = term.frames[thread];
       for (const auto& [name, each] : all.results["stack"].items) {
-        if (each["func"].text != term.text->in) continue;
+        uint64_t at = each["addr"].number().value_or(0);
+        auto function = function_at(*gdb, at);
+        auto known = std::ranges::find_if(term.code->entries, [&](const auto& entry) {
+          return function && function->address == entry.second;
+        });
+        if (known == term.code->entries.end()) continue;
         TRY(gdb->console(fmt::format("frame {}", each["level"].text)));
         std::string about = TRY(gdb->console("info frame")).console;
         auto number = [&](std::string_view behind) -> uint64_t {
-          size_t at = about.find(behind);
-          return at == std::string::npos ? 0 : std::strtoull(about.c_str() + at + behind.size(), nullptr, 16);
+          size_t begin = about.find(behind);
+          return begin == std::string::npos
+                     ? 0
+                     : std::strtoull(about.c_str() + begin + behind.size(), nullptr, 16);
         };
         auto reg = [&](const char* which) -> Result<uint64_t> {
           gdb::Answer value = TRY(gdb->run(fmt::format("-data-evaluate-expression (long){}", which)));
@@ -67,8 +74,8 @@ Status Scan::find_frames(Post& post, ThreadId thread) {
         frame.registers = TRY(now().registers(thread));
         frame.registers.rbp = TRY(reg("$rbp"));
         frame.registers.rsp = TRY(reg("$rsp"));
-        frame.place = frame.registers.rip = term.code->places.begin()->first;
-        frame.active = each["addr"].number().value_or(0) >= frame.place;
+        frame.place = frame.registers.rip = known->first;
+        frame.active = at >= frame.place;
         frames.insert(frames.begin(), frame);
         add_break(post, thread, frame.back);
       }
@@ -131,7 +138,7 @@ Status Scan::set_breaks(Post& post, ThreadId thread) {
     for (Term& term : state->terms) {
       if (term.code == nullptr) continue;
       for (const auto& [address, conditions] : term.code->places) all.insert(address);
-      if (term.code->entry != 0) all.insert(term.code->entry);
+      for (const auto& [place, entry] : term.code->entries) all.insert(entry);
     }
   }
   for (uint64_t address : all)

@@ -85,6 +85,27 @@ Status check_in_memory(gdb::Gdb& gdb, const std::string& part, const std::string
   return {};
 }
 
+/// Of each place of a function; a copy of it that is part of another function begins nowhere.
+Status find_entries(gdb::Gdb& gdb, const SimplePredicate& term, TermCode& code) {
+  std::string name = term.in.substr(0, term.in.find('('));
+  for (const auto& [place, conditions] : code.places) {
+    FunctionStart start = TRY(function_at(gdb, place));
+    if (start.name.find(name) == std::string::npos)
+      return fail("{} is inlined in {}: say 'at FILE:LINE'", term.in, start.name);
+    code.entries[place] = start.address;
+  }
+  return {};
+}
+
+/// What gdb says of a name that it does not know there.
+Error explained(const SimplePredicate& term, Error error) {
+  bool unknown = error.message.starts_with("No symbol \"") && error.message.ends_with("in current context.");
+  if (term.in.empty() || !unknown) return error;
+  error.message.replace(error.message.size() - std::string_view("current context.").size(), std::string::npos,
+                        fmt::format("{}; if it is one of an inner block, say 'at FILE:LINE'", term.in));
+  return error;
+}
+
 Result<TermCode> ask(gdb::Gdb& gdb, const SimplePredicate& term) {
   TermCode code;
   if (!term.at && term.in.empty()) {
@@ -98,10 +119,12 @@ Result<TermCode> ask(gdb::Gdb& gdb, const SimplePredicate& term) {
     return code;
   }
   std::string location = location_of(term);
-  for (const std::string& part : conjuncts_of(term.expression)) {
+  std::vector<std::string> parts = conjuncts_of(term.expression);
+  for (const std::string& part : parts) {
     if (!term.in.empty()) TRY_STATUS(check_in_memory(gdb, part, location));
     Result<std::vector<gdb::Formula>> all = gdb::compile_formulas(gdb, part, location);
-    if (!all && !gdb::is_only_uncompiled(all.error().message)) return tl::unexpected<Error>(all.error());
+    if (!all && !gdb::is_only_uncompiled(all.error().message))
+      return tl::unexpected<Error>(explained(term, all.error()));
     if (all) {
       for (gdb::Formula& one : *all) {
         uint64_t address = one.scope();
@@ -112,11 +135,28 @@ Result<TermCode> ask(gdb::Gdb& gdb, const SimplePredicate& term) {
     for (const gdb::AgentExpression& place : TRY(gdb::compile_all(gdb, "1", location)))
       code.places[place.scope()].push_back({part, {}});
   }
-  if (!term.in.empty()) code.entry = TRY(address_of(gdb, term.in));
+  // Of several functions of that name, those that have all the variables are meant.
+  std::erase_if(code.places, [&](const auto& place) { return place.second.size() < parts.size(); });
+  if (code.places.empty()) return fail("no '{}' has all of that", location);
+  if (!term.in.empty()) TRY_STATUS(find_entries(gdb, term, code));
   return code;
 }
 
 }  // namespace
+
+Result<FunctionStart> function_at(gdb::Gdb& gdb, uint64_t address) {
+  // "work(int) + 8 in section .text of /usr/bin/x"
+  gdb::Answer answer = TRY(gdb.console(fmt::format("info symbol {:#x}", address)));
+  const std::string& text = answer.console;
+  size_t end = text.find(" in section ");
+  if (end == std::string::npos) return fail("no function is known at {:#x}", address);
+  FunctionStart start{address, text.substr(0, end)};
+  size_t plus = start.name.rfind(" + ");
+  if (plus == std::string::npos) return start;
+  start.address -= std::strtoull(start.name.c_str() + plus + 3, nullptr, 10);
+  start.name.resize(plus);
+  return start;
+}
 
 bool TermCode::asks() const {
   auto any = [](const Conditions& all) {

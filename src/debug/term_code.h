@@ -29,7 +29,8 @@ using Conditions = std::vector<Condition>;
 
 struct TermCode {
   std::map<uint64_t, Conditions> places;  ///< at, in: by address; in: behind the function's prologue
-  uint64_t entry = 0;                     ///< in: the function
+  std::map<uint64_t, uint64_t>
+      entries;  ///< in: where the function of each place begins; several may have its name
   Conditions anywhere;                    ///< else
 
   bool asks() const;  ///< one of its conditions does
@@ -52,6 +53,13 @@ using FindOut = std::function<std::optional<Told>(const Condition& condition)>;
 
 Verdict judge(const Conditions& conditions, const gdb::ReadMemory& read, const gdb::ReadRegister& reg,
               const FindOut& ask);
+
+/// Where the function that has an address begins; the name is that of its symbol.
+struct FunctionStart {
+  uint64_t address = 0;
+  std::string name;
+};
+Result<FunctionStart> function_at(gdb::Gdb& gdb, uint64_t address);
 
 /// Kept from one search to the next.
 class TermCodes {

@@ -1,6 +1,9 @@
 // Puts formulas together: an expression is taken apart until gdb compiles the pieces.
 #include <algorithm>
+#include <cctype>
+#include <iterator>
 #include <map>
+#include <set>
 
 #include "pastcone/gdb/compile.h"
 #include "pastcone/gdb/formula_node.h"
@@ -338,10 +341,8 @@ class Builder {
   bool in_cxx_ = false;
 };
 
-}  // namespace
-
-Result<std::vector<Formula>> compile_formulas(Gdb& gdb, const std::string& expression,
-                                              const std::string& location) {
+Result<std::vector<Formula>> compile_at(Gdb& gdb, const std::string& expression,
+                                        const std::string& location) {
   std::vector<Formula> formulas;
   auto codes = compile_all(gdb, expression, location);
   if (codes) {
@@ -356,6 +357,42 @@ Result<std::vector<Formula>> compile_formulas(Gdb& gdb, const std::string& expre
   auto shared = std::make_shared<const Node>(std::move(*root));
   for (size_t i = 0; i < scopes->size(); ++i) formulas.emplace_back(shared, i, (*scopes)[i]);
   return formulas;
+}
+
+/// A function by its name alone: neither FILE:LINE nor options nor an address.
+bool is_function_name(const std::string& location) {
+  if (location.empty() || (std::isalpha(static_cast<unsigned char>(location[0])) == 0 && location[0] != '_'))
+    return false;
+  for (size_t at = location.find(':'); at != std::string::npos; at = location.find(':', at + 2))
+    if (location.compare(at, 2, "::") != 0) return false;
+  return true;
+}
+
+/// FILE:FUNCTION for each file that has such a function.
+Result<std::set<std::string>> by_files(Gdb& gdb, const std::string& function) {
+  std::set<std::string> places;
+  Answer answer = TRY(gdb.run(fmt::format("-break-insert {}", c_string(function))));
+  if (!answer.good) return places;
+  const Value& point = answer.results["bkpt"];
+  TRY(gdb.run(fmt::format("-break-delete {}", point["number"].text)));
+  for (const auto& [name, place] : point["locations"].items)
+    if (!place["file"].text.empty()) places.insert(fmt::format("{}:{}", place["file"].text, function));
+  return places;
+}
+
+}  // namespace
+
+Result<std::vector<Formula>> compile_formulas(Gdb& gdb, const std::string& expression,
+                                              const std::string& location) {
+  auto all = compile_at(gdb, expression, location);
+  bool unknown = !all && all.error().message.starts_with("No symbol ");
+  if (!unknown || !is_function_name(location)) return all;
+  // Of several functions of that name, those are meant that have what is named.
+  std::vector<Formula> some;
+  for (const std::string& place : TRY(by_files(gdb, location)))
+    if (auto there = compile_at(gdb, expression, place)) std::ranges::move(*there, std::back_inserter(some));
+  if (some.empty()) return all;
+  return some;
 }
 
 Result<Formula> compile_formula(Gdb& gdb, const std::string& expression, const std::string& location) {
