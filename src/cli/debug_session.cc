@@ -125,12 +125,25 @@ Result<std::string> DebugSession::ask_gdb(const std::string& command) {
   return answer.console;
 }
 
+/// Whether a '(' behind it calls: "f", "table[3]", "(*pointer)"; not a cast, "(int)".
+static bool is_called(std::string_view before) {
+  if (before.empty()) return false;
+  char last = before.back();
+  if (last != ')') return last == ']' || last == '_' || std::isalnum(static_cast<unsigned char>(last));
+  int depth = 0;
+  for (size_t at = before.size(); at-- > 0;) {
+    if (before[at] == ')') ++depth;
+    if (before[at] == '(' && --depth == 0) return shell::trim(before.substr(at + 1)).starts_with('*');
+  }
+  return false;
+}
+
 bool DebugSession::calls_in_event(std::string_view line) {
   constexpr std::string_view kShowing[] = {"print", "inspect", "call", "output", "printf", "display", "x"};
   std::string_view word = line.substr(0, line.find_first_of(" \t/"));
   bool calls = false;
   for (size_t at = line.find('('); at != std::string_view::npos; at = line.find('(', at + 1))
-    calls = calls || (at > 0 && (std::isalnum(static_cast<unsigned char>(line[at - 1])) || line[at - 1] == '_'));
+    calls = calls || is_called(line.substr(0, at));
   return calls && std::ranges::find(kShowing, word) != std::end(kShowing) && stands_in_event(focus_);
 }
 

@@ -1,4 +1,6 @@
 """Functions of the program that predicates and conditions call: what they read is known, what they write is put back."""
+import re
+
 from building import compile_c
 from debugging import debug, values
 
@@ -42,3 +44,25 @@ def test_debug_calls_near_the_stack(context):
     context.expect(values(said.stdout.decode()) == [21, 6], f"{values(said.stdout.decode())}", said)
     said = debug(context, recording, "break work", "continue", "next", "break noted", "break 20 if noted(3) > 100", "continue")
     context.expect(b"diverged" not in said.stdout + said.stderr and b"noted: 0" in said.stdout, "a function that writes", said)
+
+
+POINTERS = r"""
+#include <unistd.h>
+static int add(int a, int b) { return a + b; }
+static int times(int a, int b) { return a * b; }
+int (*table[])(int, int) = {add, times};
+int main(void) {
+  return write(1, "", 0) != 0;
+}
+"""
+
+
+def test_debug_calls_by_pointer(context):
+    """A process that stands in a call is not disturbed by functions that are called by pointers, nor by casts."""
+    recording = context.path("recording")
+    context.record(recording, [compile_c(context, "pointers", POINTERS, "-O0")])
+    said = context.run([context.pastcone, "events", recording], label="events")
+    event = re.search(r"(p1:\d+) +write ", said.stdout.decode()).group(1)
+    said = debug(context, recording, f"run to {event}", "print table[1](3, 4)", "print (*table[0])(3, 4)", "print (int)(5)", "continue")
+    context.expect(values(said.stdout.decode()) == [12, 7, 5] and b"has been changed" not in said.stderr and
+                   b"the recording ends here" in said.stdout, "by pointer", said)
