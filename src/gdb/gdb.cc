@@ -25,6 +25,8 @@ constexpr const char* kSettings[] = {
     "set remotetimeout 1000000",
     "set history save off",
     "set unwindonsignal on",
+    // Of code it is shown what the files have, not what has been patched into them.
+    "set trust-readonly-sections on",
     "set print thread-events off",
     "set print inferior-events off",
     "set python print-stack message",

@@ -62,6 +62,14 @@ def test_debug_frames_calls(context):
     context.expect(b"only pure functions can be called" in said.stderr and b"has been changed" not in said.stderr, "a call that is recorded", said)
 
 
+def test_debug_frames_code(context):
+    """A process that stands in a call stands behind a `syscall` instruction: what is patched is not seen."""
+    recording = _recorded(context)
+    at = re.search(r"p1:(\d+) +getppid", debug(context, recording, "events p1:1 1000").stdout.decode()).group(1)
+    said = debug(context, recording, f"run to p1:{at}", "frame 0", "x/2i $pc - 2")
+    expect_lines(context, said.stdout.decode(), "syscall", "=> ")
+
+
 def test_debug_frames_in_order(context):
     """A trace behind a breakpoint is told behind it; what is to be done at a stop in the middle of a definition is done there."""
     recording = _recorded(context)
