@@ -154,8 +154,10 @@ Result<std::vector<HeldState>> DebugSession::find_held(int number, const debug::
     for (size_t part = 0; part < set.plan.parts.size(); ++part) {
       for (size_t term = 0; term < set.plan.parts[part].terms.size(); ++term) {
         size_t times = probe.times(part, term);
-        counts.push_back(fmt::format("{} held {}", debug::to_string(set.plan.parts[part].terms[term]),
-                                     times == 0 ? std::string("never") : plural(times, "time", "times")));
+        std::string count = fmt::format("{} held {}", debug::to_string(set.plan.parts[part].terms[term]),
+                                        times == 0 ? std::string("never") : plural(times, "time", "times"));
+        // Of a disjunction, several parts may say the same.
+        if (std::ranges::find(counts, count) == counts.end()) counts.push_back(std::move(count));
       }
     }
     never = fmt::format("{} never holds from here on: {}", set.text, fmt::join(counts, ", "));

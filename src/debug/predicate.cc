@@ -127,6 +127,9 @@ class Parser {
     }
     if (rest.front() == '(' && who_soon(text_, at_)) return group();
     auto who = who_at(text_, at_);
+    std::string_view first = rest.substr(0, rest.find(' '));
+    if (!who && first.size() < rest.size() && ThreadId::parse(first))
+      return fail("`{}` has no colon; try `{}: {}`", shown(rest), first, shown(rest.substr(first.size())));
     if (!who) return fail("`{}` does not say of which process; try `p1: {}`", shown(rest), shown(rest));
     return Predicate::Any{{TRY(simple(*who))}};
   }

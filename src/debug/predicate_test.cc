@@ -133,6 +133,7 @@ TEST(Predicate, ErrorsSayWhatToTry) {
   const std::pair<const char*, const char*> cases[] = {
       {"", "no predicate: say who and what, as in `p1: x == 1 && p2: y == 2`"},
       {"x == 1", "`x == 1` does not say of which process; try `p1: x == 1`"},
+      {"p1 x == 1", "`p1 x == 1` has no colon; try `p1: x == 1`"},
       {"(x == 1)", "`(x == 1)` does not say of which process; try `p1: (x == 1)`"},
       {"p1:", "`p1:` says nothing; try `p1: x == 1`"},
       {"p1: && p2: x", "`p1:` says nothing; try `p1: x == 1`"},

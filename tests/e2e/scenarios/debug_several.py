@@ -33,3 +33,11 @@ def test_debug_several_predicates(context):
     context.expect("predicate 2 has held on the way" in text, "it does not name the one that was passed", session)
     context.expect("p2: n == 5 does not hold again" in text, "it does not say that the first one is over", session)
     context.expect("p2: n == 3 never holds from here on: p2: n == 3 held never" in text, "it does not count the second one", session)
+
+
+def test_debug_several_counts(context):
+    """What several parts of a disjunction have in common is counted once."""
+    recording = context.path("recording")
+    context.record(recording, [compile_c(context, "several", SOURCE, "-g", "-O0")])
+    said = debug(context, recording, "stop if any several: n == 20 && p1: n == 3", "continue all").stdout.decode()
+    context.expect(said.count("p1: n == 3 held 1 time") == 1 and said.count("n == 20 held never") == 2, f"counts: {said}")
