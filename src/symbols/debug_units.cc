@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <memory>
+#include <ranges>
 #include <span>
 
 namespace pastcone::symbols {
@@ -42,6 +43,37 @@ void set_call(Location& location, Dwarf_Die* unit, Dwarf_Die* inlined) {
              static_cast<int>(number(inlined, DW_AT_call_line)));
 }
 
+/// Optimised code has several lines at one address: as gdb does, that which begins a statement there.
+Dwarf_Line* statement_at(Dwarf_Die* unit, Dwarf_Line* line) {
+  bool begins = false;
+  Dwarf_Addr address = 0;
+  Dwarf_Lines* all = nullptr;
+  size_t count = 0;
+  if (dwarf_linebeginstatement(line, &begins) != 0 || begins || dwarf_lineaddr(line, &address) != 0) return line;
+  if (dwarf_getsrclines(unit, &all, &count) != 0) return line;
+  auto address_of = [&](size_t index) {
+    Dwarf_Addr at = 0;
+    dwarf_lineaddr(dwarf_onesrcline(all, index), &at);
+    return at;
+  };
+  auto indices = std::views::iota(size_t{0}, count);
+  auto first = std::ranges::lower_bound(indices, address, {}, address_of);
+  for (auto each = first; each != indices.end() && address_of(*each) == address; ++each) {
+    Dwarf_Line* other = dwarf_onesrcline(all, *each);
+    if (dwarf_linebeginstatement(other, &begins) == 0 && begins) line = other;
+  }
+  return line;
+}
+
+/// Whether a piece of an inlined function begins there: then lines of the call are at that address, too.
+bool is_inlined_from(Dwarf_Die* scope, Dwarf_Line* line) {
+  Dwarf_Addr address = 0, base = 0, begin = 0, end = 0;
+  if (dwarf_tag(scope) != DW_TAG_inlined_subroutine || dwarf_lineaddr(line, &address) != 0) return false;
+  for (ptrdiff_t at = 0; (at = dwarf_ranges(scope, at, &base, &begin, &end)) > 0;)
+    if (begin == address) return true;
+  return false;
+}
+
 }  // namespace
 
 DebugUnits::DebugUnits(Dwfl_Module* module) {
@@ -67,20 +99,23 @@ const DebugUnits::Piece* DebugUnits::find(uint64_t address) const {
 std::vector<Location> DebugUnits::locate(uint64_t address) const {
   const Piece* piece = find(address);
   if (piece == nullptr) return {};
-  Location here;
-  if (Dwarf_Line* line = dwarf_getsrc_die(piece->unit, address - piece->bias)) {
-    int number = 0;
-    dwarf_lineno(line, &number);
-    set_source(here, piece->unit, dwarf_linesrc(line, nullptr, nullptr), number);
-  }
   // Of an inlined function libdw first gives the scopes of its definition; around its DIE are those of the
   // call.
   Dwarf_Die* found = nullptr;
   int count = dwarf_getscopes(piece->unit, address - piece->bias, &found);
   std::unique_ptr<Dwarf_Die, Free> scopes(found);
   if (count > 0 && (count = dwarf_getscopes_die(found, &found)) > 0) scopes.reset(found);
+  std::span all(scopes.get(), static_cast<size_t>(std::max(count, 0)));
+  Location here;
+  if (Dwarf_Line* line = dwarf_getsrc_die(piece->unit, address - piece->bias)) {
+    auto inner = std::ranges::find_if(all, [](Dwarf_Die& scope) { return is_function(&scope); });
+    if (inner == all.end() || !is_inlined_from(&*inner, line)) line = statement_at(piece->unit, line);
+    int number = 0;
+    dwarf_lineno(line, &number);
+    set_source(here, piece->unit, dwarf_linesrc(line, nullptr, nullptr), number);
+  }
   std::vector<Location> result;
-  for (Dwarf_Die& scope : std::span(scopes.get(), static_cast<size_t>(std::max(count, 0)))) {
+  for (Dwarf_Die& scope : all) {
     if (!is_function(&scope)) continue;
     if (const char* name = dwarf_diename(&scope)) here.function = name;
     result.push_back(here);

@@ -70,6 +70,22 @@ def test_debug_frames_code(context):
     expect_lines(context, said.stdout.decode(), "syscall", "=> ")
 
 
+LINES = r"""#include <unistd.h>
+int main(void) {
+  asm volatile(".loc 1 100 0 is_stmt 1\n\t.loc 1 200 0 is_stmt 0\n\tseveral: nop");
+  return getpid() == 0;
+}
+"""
+
+
+def test_debug_frames_lines(context):
+    """Where several lines begin at one address, `where` names that which gdb does."""
+    recording = context.path("recording")
+    context.record(recording, [compile_c(context, "lines", LINES, "-O0")])
+    said = debug(context, recording, "break *&several", "continue", "where", "frame").stdout.decode()
+    expect_lines(context, said, "lines.c:100 in main", "main () at lines.c:100")
+
+
 def test_debug_frames_in_order(context):
     """A trace behind a breakpoint is told behind it; what is to be done at a stop in the middle of a definition is done there."""
     recording = _recorded(context)
