@@ -124,7 +124,7 @@ Result<Arrival> Incarnation::walk_to_hit(ThreadId thread, const Move& move, cons
   bool sees_all = !tracer().guards(pid(process)) && !tracer().has_break(tid(thread), 0, UINT64_MAX);
   if (watches && !reads && move.count >= kManyHits && sees_all)
     counter = replay::stop_at_write(tid(thread), move.address, move.size, left);
-  bool counted = counter.get() >= 0;
+  bool counted = tracer().processor_counts = counter.get() >= 0;
   if (counted) {
     left = 1;
   } else {
@@ -149,6 +149,7 @@ Result<Arrival> Incarnation::walk_to_hit(ThreadId thread, const Move& move, cons
     on = passed && *passed;
   }
   filter = {};
+  tracer().processor_counts = false;
   if (watches && !counted) remove_watch(process, move.address, move.size, reads);
   if (!watches) remove_break(process, move.address);
   return arrival;

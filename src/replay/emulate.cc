@@ -51,6 +51,7 @@ std::optional<uint64_t> Emulation::load(const Operand& operand, unsigned size) c
   uint64_t value = 0;
   if (operand.in_memory) {
     if (!may_touch(operand.address, size, false)) return std::nullopt;
+    if (bounds_.memory != nullptr) return bounds_.memory->read(operand.address, &value, size) ? std::optional(value) : std::nullopt;
     iovec ours{&value, size}, theirs{reinterpret_cast<void*>(operand.address), size};
     if (process_vm_readv(bounds_.process, &ours, 1, &theirs, 1, 0) != static_cast<ssize_t>(size)) return {};
     return value;
@@ -64,6 +65,7 @@ bool Emulation::store(const Operand& operand, uint64_t value, unsigned size) {
   if (operand.in_memory) {
     bool in_two_pages = operand.address % kPage + size > kPage;  // of which one may be written, and one not
     if (in_two_pages || !may_touch(operand.address, size, true)) return false;
+    if (bounds_.memory != nullptr) return bounds_.memory->write(operand.address, &value, size);
     iovec ours{&value, size}, theirs{reinterpret_cast<void*>(operand.address), size};
     return process_vm_writev(bounds_.process, &ours, 1, &theirs, 1, 0) == static_cast<ssize_t>(size);
   }

@@ -12,6 +12,14 @@ namespace pastcone::replay {
 
 class Watchpoints;
 
+/// What is read and written by an instruction, in the place of the process's own memory.
+class EmulatedMemory {
+ public:
+  virtual ~EmulatedMemory() = default;
+  virtual bool read(uint64_t address, void* to, size_t size) = 0;
+  virtual bool write(uint64_t address, const void* from, size_t size) = 0;
+};
+
 /// What an emulated instruction may do to memory besides its own stack.
 struct EmulationBounds {
   pid_t process = 0;
@@ -19,6 +27,7 @@ struct EmulationBounds {
   bool guarded = false;  ///< pages may be read-only: the processor has to do all that is written
   bool called = false;   ///< a function that only we have called: more instructions are done here
   const Watchpoints* watches = nullptr;  ///< what touches them is for the processor to see
+  EmulatedMemory* memory = nullptr;      ///< none: that of the process
 };
 
 /// Does to `registers`, and to the memory of the process, what the instruction at `code` does. False: that is

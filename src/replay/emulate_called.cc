@@ -14,6 +14,16 @@ namespace {
                : "c"(count)                                                                    \
                : "cc", "memory")
 
+/// rdx:rax and an operand.
+#define WIDEN(operation)                                                                                            \
+  asm volatile("lea -128(%%rsp), %%rsp; pushq %2; popfq; " operation "; pushfq; popq %2; lea 128(%%rsp), %%rsp"     \
+               : "+a"(low), "+d"(high), "+&r"(flags)                                                                \
+               : "r"(operand)                                                                                       \
+               : "cc", "memory")
+
+constexpr unsigned kMultiply = 4, kMultiplySigned = 5, kDivide = 6, kDivideSigned = 7, kWide = 8;
+constexpr uint64_t kAlwaysSet = 2;  // of the flags
+
 enum class Change { kShiftLeft, kShiftRight, kShiftSigned, kNegate, kIncrement, kDecrement };
 
 template <typename Word>
@@ -106,36 +116,56 @@ bool Emulation::multiply(const Operand& left, int64_t right) {
   return next();
 }
 
-/// What does not fit, or has no result, is for the processor.
-bool Emulation::divide(const Operand& by, bool with_sign) {
-  auto divisor = load(by);
-  if (!divisor || *divisor == 0 || short_) return false;
-  uint64_t quotient = 0, rest = 0;
-  bool fits = false;
-  if (with_sign) {
-    auto number = static_cast<__int128>((static_cast<unsigned __int128>(r_.rdx) << 64) | r_.rax);
-    int64_t small = static_cast<int64_t>(*divisor);
-    if (!wide_) {
-      number = static_cast<int64_t>((r_.rdx << 32) | (r_.rax & UINT32_MAX));
-      small = static_cast<int32_t>(*divisor);
-    }
-    __int128 result = number / small;
-    fits = wide_ ? result == static_cast<int64_t>(result) : result == static_cast<int32_t>(result);
-    quotient = static_cast<uint64_t>(result);
-    rest = static_cast<uint64_t>(number % small);
-  } else {
-    auto number = (static_cast<unsigned __int128>(r_.rdx) << 64) | r_.rax;
-    if (!wide_) number = (r_.rdx << 32) | (r_.rax & UINT32_MAX);
-    unsigned __int128 result = number / *divisor;
-    fits = result <= (wide_ ? UINT64_MAX : UINT32_MAX);
-    quotient = static_cast<uint64_t>(result);
-    rest = static_cast<uint64_t>(number % *divisor);
+/// By the processor itself: what it leaves in the flags is then the same, even where that has no meaning.
+bool Emulation::widen(unsigned kind, uint64_t operand) {
+  uint64_t low = r_.rax, high = r_.rdx, flags = (r_.eflags & kArithmeticFlags) | kAlwaysSet;
+  switch (kind | (wide_ ? kWide : 0)) {
+    case kMultiply:
+      WIDEN("mull %k3");
+      break;
+    case kMultiplySigned:
+      WIDEN("imull %k3");
+      break;
+    case kDivide:
+      WIDEN("divl %k3");
+      break;
+    case kDivideSigned:
+      WIDEN("idivl %k3");
+      break;
+    case kMultiply | kWide:
+      WIDEN("mulq %3");
+      break;
+    case kMultiplySigned | kWide:
+      WIDEN("imulq %3");
+      break;
+    case kDivide | kWide:
+      WIDEN("divq %3");
+      break;
+    default:
+      WIDEN("idivq %3");
+      break;
   }
-  constexpr unsigned kRax = 0, kRdx = 2;
-  return fits && store({false, kRax, 0}, quotient) && store({false, kRdx, 0}, rest) && next();
+  r_.rax = low;
+  r_.rdx = high;
+  set_flags(flags & kArithmeticFlags);
+  return next();
 }
 
-/// test, not, neg, div, idiv
+/// What does not fit, or has no result, is for the process.
+bool Emulation::can_divide(uint64_t divisor, bool with_sign) const {
+  if (divisor == 0) return false;
+  auto number = (static_cast<unsigned __int128>(r_.rdx) << 64) | r_.rax;
+  if (!wide_) number = (r_.rdx << 32) | (r_.rax & UINT32_MAX);
+  if (!with_sign) return number / divisor <= (wide_ ? UINT64_MAX : UINT32_MAX);
+  auto signed_number = wide_ ? static_cast<__int128>(number) : static_cast<__int128>(static_cast<int64_t>(number));
+  int64_t small = wide_ ? static_cast<int64_t>(divisor) : static_cast<int32_t>(divisor);
+  constexpr __int128 kLeast = static_cast<__int128>(1) << 127;
+  if (signed_number == kLeast && small == -1) return false;
+  __int128 result = signed_number / small;
+  return wide_ ? result == static_cast<int64_t>(result) : result == static_cast<int32_t>(result);
+}
+
+/// test, not, neg, mul, imul, div, idiv
 bool Emulation::group_three() {
   bool tests = at_ < code_.size() && (code_[at_] >> 3 & 7) == 0;
   Operand operand = modrm(tests ? 4 : 0);
@@ -144,7 +174,8 @@ bool Emulation::group_three() {
   uint64_t flags = 0;
   switch (reg_ & 7) {
     case 0:
-      return test(operand, static_cast<uint64_t>(signed_word()));
+    case 1:
+      return (reg_ & 7) == 0 && test(operand, static_cast<uint64_t>(signed_word()));
     case 2:
       return store(operand, ~*value) && next();
     case 3:
@@ -152,11 +183,11 @@ bool Emulation::group_three() {
       if (!store(operand, *value)) return false;
       set_flags(flags);
       return next();
-    case 6:
-    case 7:
-      return divide(operand, (reg_ & 7) == 7);
+    case kMultiply:
+    case kMultiplySigned:
+      return widen(reg_ & 7, *value);
     default:
-      return false;
+      return can_divide(*value, (reg_ & 7) == kDivideSigned) && widen(reg_ & 7, *value);
   }
 }
 

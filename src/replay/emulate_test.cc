@@ -86,7 +86,7 @@ TEST_F(EmulateTest, DoesWhatFunctionsBeginWith) {
 uint64_t meaningless_after(uint8_t operation, uint8_t second, uint8_t form) {
   constexpr uint64_t kAll = 0x8d5, kProduct = 0xd4, kShift = 0x810;
   bool divides = operation == 0xf7 && (form >> 3 & 7) >= 6;
-  bool multiplies = operation == 0x69 || operation == 0x6b || (operation == 0x0f && second == 0xaf);
+  bool multiplies = (operation == 0xf7 && (form >> 3 & 7) >= 4) || operation == 0x69 || operation == 0x6b || (operation == 0x0f && second == 0xaf);
   bool shifts = operation == 0xc1 || operation == 0xd1 || operation == 0xd3;
   return divides ? kAll : multiplies ? kProduct : shifts ? kShift : 0;
 }

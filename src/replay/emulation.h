@@ -62,7 +62,8 @@ class Emulation {
   bool multiply(const Operand& left, int64_t right);
   bool group_three();
   bool group_five();
-  bool divide(const Operand& by, bool with_sign);
+  bool widen(unsigned kind, uint64_t operand);
+  bool can_divide(uint64_t divisor, bool with_sign) const;
   bool byte_arithmetic(unsigned operation, const Operand& left, uint64_t right);
   void set_flags(uint64_t flags) { r_.eflags = (r_.eflags & ~kArithmeticFlags) | flags; }
   bool next() {

@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "pastcone/replay/ahead_memory.h"
+
 namespace pastcone::replay {
 namespace {
 
@@ -45,6 +47,19 @@ bool TracedMemory::poke(uint64_t address, uint8_t byte) const {
 }
 
 bool TracedMemory::read(uint64_t address, void* to, size_t size) const {
+  if (ahead != nullptr) {
+    if (!any(address, address + size) && ahead->read_kept(address, to, size)) return true;
+    ahead->flush();
+  }
+  return read_through(address, to, size);
+}
+
+bool TracedMemory::write(uint64_t address, const void* from, size_t size) {
+  if (ahead != nullptr) ahead->forget();
+  return write_through(address, from, size);
+}
+
+bool TracedMemory::read_through(uint64_t address, void* to, size_t size) const {
   if (pread(memory_.get(), to, size, static_cast<off_t>(address)) != static_cast<ssize_t>(size)) return false;
   auto* bytes = static_cast<uint8_t*>(to);
   for (auto point = breaks_.lower_bound(address); point != breaks_.end(); ++point) {
@@ -55,7 +70,7 @@ bool TracedMemory::read(uint64_t address, void* to, size_t size) const {
   return true;
 }
 
-bool TracedMemory::write(uint64_t address, const void* from, size_t size) {
+bool TracedMemory::write_through(uint64_t address, const void* from, size_t size) {
   const auto* begin = static_cast<const uint8_t*>(from);
   std::vector<uint8_t> bytes(begin, begin + size);
   auto first = breaks_.lower_bound(address);
@@ -96,6 +111,11 @@ void TracedMemory::remove(uint64_t address) {
 bool TracedMemory::has(uint64_t address) const {
   auto known = breaks_.find(address);
   return known != breaks_.end() && known->second.in;
+}
+
+bool TracedMemory::is_in_place(uint64_t address) const {
+  uint8_t now = 0;
+  return has(address) && peek(address, now) && now == kBreak;
 }
 
 bool TracedMemory::any(uint64_t begin, uint64_t end) const {

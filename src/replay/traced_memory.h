@@ -19,6 +19,8 @@
 
 namespace pastcone::replay {
 
+class AheadMemory;
+
 class TracedMemory {
  public:
   static constexpr uint8_t kBreak = 0xf4;
@@ -30,12 +32,17 @@ class TracedMemory {
   /// Breakpoints do not show, and are not overwritten.
   bool read(uint64_t address, void* to, size_t size) const;
   bool write(uint64_t address, const void* from, size_t size);
+  /// The same, past `ahead`.
+  bool read_through(uint64_t address, void* to, size_t size) const;
+  bool write_through(uint64_t address, const void* from, size_t size);
 
   /// Counted.
   Status add(uint64_t address);
   void remove(uint64_t address);
   /// Whether one is there, and in.
   bool has(uint64_t address) const;
+  /// Whether it is what the process would execute: it may have put something else there.
+  bool is_in_place(uint64_t address) const;
   /// Whether any lies there, in or not.
   bool any(uint64_t begin, uint64_t end) const;
   /// Whether there was one that has been removed: somebody may have hit it before.
@@ -57,6 +64,7 @@ class TracedMemory {
   bool has_strangers() const { return !strangers_.empty(); }
 
   GuardedPages pages;             ///< which the Tracer sees to
+  AheadMemory* ahead = nullptr;   ///< who has done something in the place of the process
   uint64_t call_instruction = 0;  ///< a `syscall` that may be used; 0: not known yet
 
  private:

@@ -118,10 +118,12 @@ std::vector<pid_t> Tracer::threads(pid_t process) const {
 }
 
 uint64_t Tracer::next_instruction(pid_t thread) const {
+  if (const user_regs_struct* ahead = ahead_of(thread)) return ahead->rip;
   return static_cast<uint64_t>(ptrace(PTRACE_PEEKUSER, thread, offsetof(user_regs_struct, rip), nullptr));
 }
 
 Result<user_regs_struct> Tracer::registers(pid_t thread) const {
+  if (const user_regs_struct* ahead = ahead_of(thread)) return *ahead;
   user_regs_struct registers{};
   TRY_STATUS(checked(ptrace(PTRACE_GETREGS, thread, nullptr, &registers)));
   return registers;
@@ -131,6 +133,7 @@ Status Tracer::set_registers(pid_t id, const user_regs_struct& registers) {
   ThreadRef thread = find_standing(id);
   TRY_STATUS(checked(ptrace(PTRACE_SETREGS, id, nullptr, &registers)));
   if (!thread) return {};
+  if (thread->ahead) thread->ahead->registers = registers;
   // Who is put at a breakpoint has not come there by itself.
   thread->seen.reset();
   if (thread->process.lock()->memory->has(registers.rip)) thread->seen = registers.rip;

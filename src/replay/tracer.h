@@ -100,6 +100,8 @@ class Tracer {
   bool has_missed() const { return missed_; }
   /// Threads of a process do not run at the same time but in our runtime.
   bool threads_take_turns = false;
+  /// The kernel counts what the processor does (nth_write.h): nothing may be done in its place.
+  bool processor_counts = false;
   /// Whether a breakpoint lies in [begin, end) of the process of a thread.
   bool has_break(pid_t thread, uint64_t begin, uint64_t end) const;
   /// The runtime is about to put a jump to `stub` at `address` (serve_breakpoint); no breakpoint can be
@@ -151,6 +153,7 @@ class Tracer {
   struct Thread;
   struct Process;
   struct Here;
+  struct Ahead;
   class Entry;
   enum class InKernel : uint8_t;
   using ThreadRef = std::shared_ptr<Thread>;
@@ -195,6 +198,13 @@ class Tracer {
   void keep_signal(Thread& thread) const;
   void clean_up_step(Thread& thread);
 
+  // tracer_ahead.cc: without the processor
+  bool may_go_ahead(const Thread& thread) const;
+  bool begin_ahead(Thread& thread);
+  std::optional<TraceStop> go_ahead(Thread& thread, bool& passed);
+  void come_back(Thread& thread);
+  const user_regs_struct* ahead_of(pid_t thread) const;
+
   // tracer_pages.cc: guarded pages
   std::optional<int64_t> call(Thread& thread, int64_t number, const std::array<uint64_t, 3>& arguments);
   Status change_pages(Thread& thread, const std::vector<GuardedPages::Change>& changes, bool guard);
@@ -212,6 +222,7 @@ class Tracer {
   std::optional<TraceStop> step_guarded(Thread& thread);
   std::optional<TraceStop> write_through(Thread& thread, uint64_t address);
   std::optional<TraceStop> step_near(Thread& thread, uint64_t address);
+  std::vector<WatchedWord> touched(const Process& process, uint64_t address, size_t size) const;
   std::optional<TraceStop> tell_of(Thread& thread, std::vector<WatchedWord> hits);
 
   std::map<pid_t, ProcessRef> processes_;

@@ -315,6 +315,14 @@ bool Tracer::is_page_fault(const Thread& thread, const siginfo_t& info) const {
   return pages.has(address);
 }
 
+/// What is watched there, in whatever way.
+std::vector<WatchedWord> Tracer::touched(const Process& process, uint64_t address, size_t size) const {
+  std::vector<WatchedWord> all = process.watches.near(address, size);
+  for (const GuardedWords::Word& word : process.words.touched(address, size))
+    all.push_back({word.address, word.size, false});
+  return all;
+}
+
 std::optional<TraceStop> Tracer::tell_of(Thread& thread, std::vector<WatchedWord> hits) {
   if (hits.empty()) return std::nullopt;
   std::ranges::sort(hits);
@@ -336,23 +344,17 @@ std::optional<TraceStop> Tracer::pass_quickly(Thread& thread, bool& done) {
   // Whether it reads something is for the debug registers.
   bool reads = std::ranges::any_of(process->watches.near(0, UINT64_MAX), &WatchedWord::reads);
   if (!alone || shared || reads) return std::nullopt;
-  auto touched = [&](uint64_t address, size_t size) {
-    std::vector<WatchedWord> all = process->watches.near(address, size);
-    for (const GuardedWords::Word& word : process->words.touched(address, size))
-      all.push_back({word.address, word.size, false});
-    return all;
-  };
   StoreContext context{
       [&](uint64_t address, void* to, size_t size) { return memory.read(address, to, size); },
       [&](unsigned number, void* to, size_t size) { return read_vector(thread.id, number, to, size); },
-      [&](uint64_t address, size_t size) { return thread.stepping || !touched(address, size).empty(); }};
+      [&](uint64_t address, size_t size) { return thread.stepping || !touched(*process, address, size).empty(); }};
   static Store store;
   if (!find_store({here.code, here.size}, here.registers, context, store)) return std::nullopt;
   bool within =
       memory.pages.has(store.address) && page_of(store.address) == page_of(store.address + store.size - 1);
   if (!within || !memory.write(store.address, store.bytes.data(), store.size)) return std::nullopt;
   done = ptrace(PTRACE_SETREGS, thread.id, nullptr, &here.registers) == 0;
-  return tell_of(thread, touched(store.address, store.size));
+  return tell_of(thread, touched(*process, store.address, store.size));
 }
 
 /// One instruction that writes about there, or one round of it. The debug registers tell what is written;

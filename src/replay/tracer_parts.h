@@ -3,6 +3,7 @@
 
 #include <csignal>
 
+#include "pastcone/replay/ahead_memory.h"
 #include "pastcone/replay/traced_memory.h"
 #include "pastcone/replay/tracer.h"
 #include "pastcone/replay/watchpoints.h"
@@ -28,6 +29,13 @@ struct Tracer::Process {
 
 /// Whether it has stopped in the middle of a call, and can make no other.
 enum class Tracer::InKernel : uint8_t { kNo, kReturns, kWaits };
+
+/// What a thread has come to without the processor, and without knowing it yet.
+struct Tracer::Ahead {
+  user_regs_struct registers;
+  std::unique_ptr<AheadMemory> memory;
+  int hits = 0;
+};
 
 struct Tracer::Thread {
   pid_t id = 0;
@@ -55,6 +63,8 @@ struct Tracer::Thread {
   bool call_due = false;            ///< which guarded pages must not be there for
   std::optional<uint64_t> fault;    ///< of ours, at that address
   std::optional<Watchpoints> near;  ///< instead of those of the process, for one instruction
+  std::unique_ptr<Ahead> ahead;     ///< it is there in truth
+  int in_vain = 0, left_out = 0;    ///< how often that was of little use, and is not to be tried
   // Of the instruction that is being stepped:
   bool pushes_flags = false, saves_flags = false, traps_itself = false, repeats = false;
   uint64_t stepped_from = 0;

@@ -93,9 +93,11 @@ void Tracer::note_stop(Thread& thread, int status) {
     return;
   }
   if (thread.fault || thread.call_due) {
-    hit = thread.fault ? pass_fault(thread) : pass_call(thread);
+    bool writes = thread.fault.has_value(), passed = false;
+    hit = writes ? pass_fault(thread) : pass_call(thread);
     if (thread.gone) return;
     same_cpu_.note_hit(thread.id);
+    if (writes && !hit) hit = go_ahead(thread, passed);
     bool stepped = thread.stepping && thread.stands && !thread.passing && thread.signal == 0;
     if (!hit && stepped) hit = TraceStop{TraceStop::Kind::kStep, process->id, thread.id, 0, 0};
   } else if (process->pages_due && !thread.at_call) {
@@ -322,9 +324,11 @@ void Tracer::conclude(Thread& thread, TraceStop hit) {
   while (!wanted(thread, hit)) {
     if (thread.gone) return;
     same_cpu_.note_hit(thread.id);
-    std::optional<TraceStop> next;
     std::optional<uint64_t> over = std::exchange(thread.midway, std::nullopt);
-    if (hit.kind == TraceStop::Kind::kBreak) over = hit.address;
+    bool passed = false;
+    std::optional<TraceStop> next = over ? std::nullopt : go_ahead(thread, passed);
+    if (!next) come_back(thread);
+    if (hit.kind == TraceStop::Kind::kBreak && !passed) over = hit.address;
     if (over && process->memory->has(*over)) next = pass_over(thread, *over);
     if (thread.gone) return;
     if (!next && thread.stepping && !thread.passing && thread.signal == 0)
@@ -333,6 +337,7 @@ void Tracer::conclude(Thread& thread, TraceStop hit) {
     hit = *next;
   }
   if (thread.gone) return;
+  come_back(thread);
   same_cpu_.release();
   halt(*process);
   if (thread.gone) return;

@@ -85,6 +85,7 @@ Tracer::ThreadRef Tracer::insert(Process& process, pid_t id) {
 }
 
 void Tracer::forget(Thread& thread) {
+  come_back(thread);
   thread.gone = true;
   thread.stands = false;
   if (auto process = thread.process.lock()) process->threads.erase(thread.id);
@@ -171,6 +172,7 @@ void Tracer::halt(Process& process) {
 
 void Tracer::resume(Thread& thread) {
   if (!thread.stands || thread.held) return;
+  come_back(thread);
   thread.stands = false;
   if (thread.in_group_stop) {
     ptrace(PTRACE_LISTEN, thread.id, nullptr, nullptr);

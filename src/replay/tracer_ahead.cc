@@ -1,0 +1,100 @@
+// Who is hit all the time mostly does little in between: a few instructions of a loop. To let it go and wait until
+// it has stopped again takes the kernel many times as long as we take to do these ourselves. So after a hit that
+// nobody wanted we go ahead, from hit to hit, and the process gets its memory and registers as they are then
+// (come_back).
+#include <sys/ptrace.h>
+
+#include <algorithm>
+
+#include "pastcone/patch/abi.h"
+#include "pastcone/replay/ahead_memory.h"
+#include "pastcone/replay/tracer_parts.h"
+
+namespace pastcone::replay {
+namespace {
+
+constexpr int kMostInstructions = 250;  // from one hit to the next: they take about as long as a stop
+constexpr int kMostHits = 1000;         // then others have their turn
+constexpr int kWorthwhile = 8;          // hits, for what it takes to begin
+constexpr int kMostInVain = 6;          // then one of 64 is tried
+
+bool in_runtime(uint64_t address) { return address >= patch::kRuntimeBase && address < patch::kRuntimeEnd; }
+
+}  // namespace
+
+/// It must be alone with its memory, and nothing may be due that the kernel has to do.
+bool Tracer::may_go_ahead(const Thread& thread) const {
+  bool busy = thread.held || thread.signal != 0 || thread.stepping || thread.passing || thread.in_handler ||
+              thread.midway || thread.pending || thread.at_call || thread.in_kernel != InKernel::kNo;
+  if (!threads_take_turns || processor_counts || !thread.stands || thread.gone || busy) return false;
+  ProcessRef process = thread.process.lock();
+  if (process->halting || process->stands || process->leaving || process->pages_due) return false;
+  bool shared = process->memory->has_strangers() || std::ranges::any_of(processes_, [&](const auto& other) {
+    return other.second != process && other.second->memory == process->memory;
+  });
+  // What reads something is for the debug registers.
+  return !shared && std::ranges::none_of(process->watches.near(0, UINT64_MAX), &WatchedWord::reads);
+}
+
+bool Tracer::begin_ahead(Thread& thread) {
+  if (thread.ahead) return ++thread.ahead->hits < kMostHits;
+  if (!may_go_ahead(thread)) return false;
+  if (thread.left_out > 0) {
+    --thread.left_out;
+    return false;
+  }
+  user_regs_struct now{};
+  if (ptrace(PTRACE_GETREGS, thread.id, nullptr, &now) != 0 || (now.eflags & kTrapFlag) != 0) return false;
+  if (in_runtime(now.rip)) return false;
+  ProcessRef process = thread.process.lock();
+  thread.ahead = std::make_unique<Ahead>(Ahead{now, std::make_unique<AheadMemory>(process->id, *process->memory)});
+  process->memory->ahead = thread.ahead->memory.get();
+  return true;
+}
+
+/// Up to the next hit, if it is not far; over the breakpoint where it stands, which is then `passed`.
+std::optional<TraceStop> Tracer::go_ahead(Thread& thread, bool& passed) {
+  passed = false;
+  if (!begin_ahead(thread)) return std::nullopt;
+  ProcessRef process = thread.process.lock();
+  TracedMemory& memory = *process->memory;
+  user_regs_struct& now = thread.ahead->registers;
+  AheadMemory& kept = *thread.ahead->memory;
+  EmulationBounds bounds;
+  bounds.process = process->id;
+  bounds.alone = bounds.called = true;
+  bounds.memory = &kept;
+  for (int i = 0; i < kMostInstructions && !in_runtime(now.rip); ++i) {
+    if (i > 0 && memory.has(now.rip)) {
+      if (!memory.is_in_place(now.rip)) break;
+      return TraceStop{TraceStop::Kind::kBreak, process->id, thread.id, now.rip, 0};
+    }
+    if (!emulate(kept.code(now.rip), now, bounds)) break;
+    passed = true;
+    AheadMemory::Written written = kept.take_written();
+    if (written.size == 0) continue;
+    if (auto hit = tell_of(thread, touched(*process, written.address, written.size))) return hit;
+  }
+  return std::nullopt;
+}
+
+const user_regs_struct* Tracer::ahead_of(pid_t id) const {
+  auto thread = threads_.find(id);
+  return thread == threads_.end() || !thread->second->ahead ? nullptr : &thread->second->ahead->registers;
+}
+
+/// The process is where we are.
+void Tracer::come_back(Thread& thread) {
+  if (!thread.ahead) return;
+  ProcessRef process = thread.process.lock();
+  std::unique_ptr<Ahead> ahead = std::move(thread.ahead);
+  if (process) process->memory->ahead = nullptr;
+  ahead->memory.reset();
+  // Fails only if somebody has killed it.
+  ptrace(PTRACE_SETREGS, thread.id, nullptr, &ahead->registers);
+  bool worthwhile = ahead->hits >= kWorthwhile;
+  thread.in_vain = worthwhile ? 0 : std::min(thread.in_vain + 1, kMostInVain);
+  thread.left_out = worthwhile ? 0 : (1 << thread.in_vain) - 1;
+}
+
+}  // namespace pastcone::replay
