@@ -93,7 +93,8 @@ std::vector<CommandText> stopping_texts() {
        .example = "(p2:1041) watch total\n"
                   "Hardware watchpoint 2: total",
        .text = "It stops the process whoever makes it run, and stays set when you go back. A watchpoint on a local variable\n"
-               "ends with its function. -l: the memory that the expression is now, whatever becomes of its names."},
+               "ends with its function. -l: the memory that the expression is now, whatever becomes of its names.\n"
+               "In memory that processes share only this one's own writes are seen; for all of them say `stop if p2: …`."},
       {.name = "rwatch",
        .group = kGroup,
        .summary = "Stop the process in focus when a value is read.",
@@ -205,6 +206,8 @@ std::vector<CommandText> stopping_texts() {
                "EXPRESSION may call functions that do nothing that is recorded; what they write is put back. A "
                "thread's own\n"
                "variables are those of p2.3, or of the first thread of p2.\n"
+               "Of memory that p2 shares with other processes, what they write counts, too; the list says who has "
+               "written.\n"
                "Breakpoints on the way to the state come first; `continue` goes on to it."},
       {.name = "trace",
        .group = kGroup,

@@ -2,6 +2,7 @@
 #include "pastcone/cli/debug_predicates.h"
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 #include <set>
 
@@ -29,6 +30,32 @@ bool within(const debug::State& state, const debug::State& of) {
   for (size_t i = 0; i < state.cut.size(); ++i)
     if (state.cut[i] > of.cut[i]) return false;
   return true;
+}
+
+/// Where one of several holds next, having held: the same again, or another one that does not yet. The minimal ones.
+Result<std::vector<Found>> holds_next(const causal::Graph& graph, debug::Search& search,
+                                      const debug::Disjunction& any, const Found& held) {
+  std::vector<Found> all;
+  for (size_t i = 0; i < any.size(); ++i) {
+    std::optional<Found> here = held;
+    if (i != held.alternative) here = TRY(search.first(any[i], held));
+    if (!here) continue;
+    here->alternative = i;
+    if (debug::not_beyond(graph, *here, held)) {
+      std::ranges::move(TRY(search.again(any[i], *here)), std::back_inserter(all));
+    } else {
+      all.push_back(std::move(*here));
+    }
+  }
+  std::vector<Found> minimal;
+  for (size_t i = 0; i < all.size(); ++i) {
+    auto makes_superfluous = [&](const Found& other) {
+      if (&other == &all[i] || !debug::not_beyond(graph, other, all[i])) return false;
+      return !debug::not_beyond(graph, all[i], other) || &other < &all[i];
+    };
+    if (std::ranges::none_of(all, makes_superfluous)) minimal.push_back(all[i]);
+  }
+  return minimal;
 }
 
 }  // namespace
@@ -115,24 +142,61 @@ bool DebugSession::remove_predicate(int number) {
 Result<std::vector<HeldState>> DebugSession::find_held(int number, const debug::State& origin, size_t most,
                                                        std::string& never) {
   SetPredicate& set = predicates_.at(number);
-  debug::Probe probe(*engine_, set.plan.parts, origin, codes_, [this] { return engine_->interrupted(); });
+  for (;;) {
+    debug::Probe probe(*engine_, set.plan.parts, origin, codes_, [this] { return engine_->interrupted(); });
+    auto found = find_held(number, probe, origin, most, never);
+    std::optional<size_t> shared = probe.found_shared();
+    if (found || !shared) return found;
+    probe.finish();
+    debug::Part& part = set.plan.parts[*shared];
+    if (set.plan.links.size() > 1)
+      return fail("{}: this is in memory that {} shares with other processes (MAP_SHARED), which '->' is not for; say "
+                  "it with '&&', or of a variable that is not shared",
+                  debug::to_string(part.terms.front()), part.process);
+    // What is said of several processes in the same words is about the same memory.
+    auto texts = [](const debug::Part& of) {
+      std::vector<std::string> all;
+      for (debug::SimplePredicate term : of.terms) {
+        term.who = {};
+        all.push_back(debug::to_string(term));
+      }
+      return all;
+    };
+    std::vector<std::string> said = texts(part);
+    for (debug::Part& each : set.plan.parts)
+      if (!each.shared && texts(each) == said) debug::share(world_, each);
+  }
+}
+
+Result<std::vector<HeldState>> DebugSession::find_held(int number, debug::Probe& probe, const debug::State& origin,
+                                                       size_t most, std::string& never) {
+  SetPredicate& set = predicates_.at(number);
   debug::Search search(world_.graph, set.plan.units(), probe);
   std::vector<Found> found = TRY(search.linked(set.plan.links, probe.origin()));
   auto state_of = [&](const Found& one) {
-    HeldState held{number, probe.state_of(one), {}};
-    for (const debug::Moment& moment : one.moments)
-      held.threads.push_back(world_.graph.thread_id(moment.step.thread));
+    HeldState held{number, probe.state_of(one), {}, {}};
+    const debug::Conjunction& parts = set.plan.links.back()[one.alternative];
+    for (size_t i = 0; i < one.moments.size(); ++i)
+      held.threads.push_back(probe.made_by(parts[i], one, one.moments[i]));
+    const debug::Part& first = set.plan.parts[parts.front()];
+    held.focus = first.shared ? first.terms.front().who.thread : held.threads.front();
     return held;
   };
   // It holds where one stands: it is the next time that is meant.
   bool stands_there = set.last && *set.last == origin;
   std::vector<HeldState> states;
   const debug::Disjunction& last = set.plan.links.back();
+  // Whether the one before is known where another alternative of a link holds next nobody has found out.
+  bool by_others = set.plan.links.size() == 1;
+  auto behind = [&](const Found& held) {
+    return by_others ? holds_next(world_.graph, search, last, held) : search.again(last[held.alternative], held);
+  };
   std::vector<Found> next;
-  std::set<std::pair<causal::Cut, std::vector<debug::Moment>>> known;  // several ways may lead to the same
+  std::set<std::pair<causal::Cut, std::map<uint32_t, uint64_t>>> known;  // several ways may lead to the same
+  std::set<std::pair<size_t, std::vector<debug::Moment>>> held_at;
   for (const Found& one : found) {
     if (stands_there && probe.state_of(one) == origin) {
-      for (Found& later : TRY(search.again(last[one.alternative], one))) next.push_back(std::move(later));
+      for (Found& later : TRY(behind(one))) next.push_back(std::move(later));
     } else {
       next.push_back(one);
     }
@@ -140,10 +204,10 @@ Result<std::vector<HeldState>> DebugSession::find_held(int number, const debug::
   while (!next.empty() && states.size() < most) {
     std::vector<Found> after;
     for (const Found& one : next) {
-      if (!known.emplace(one.cut, one.moments).second) continue;
+      if (!known.emplace(one.cut, one.details).second || !held_at.emplace(one.alternative, one.moments).second) continue;
       states.push_back(state_of(one));
       if (states.size() >= most || !set.traces()) continue;
-      for (Found& later : TRY(search.again(last[one.alternative], one))) after.push_back(std::move(later));
+      for (Found& later : TRY(behind(one))) after.push_back(std::move(later));
     }
     next = set.traces() ? std::move(after) : std::vector<Found>();
   }
@@ -304,7 +368,7 @@ Status DebugSession::stop_at(const HeldState& target, const std::vector<HeldStat
     fmt::print("it holds first in {} states, none before another; this is the first of them\n", states_.size());
     for (size_t i = 0; i < states_.size(); ++i) fmt::print("  run to state {}: {}\n", i + 1, held_text(states_[i]));
   }
-  if (!target.threads.empty()) focus_ = target.threads.front();
+  focus_ = target.focus;
   visit();
   for (ThreadId thread : target.threads) {
     symbols::Location at = whereabouts_->locate(thread);
@@ -331,7 +395,7 @@ Status DebugSession::run_to_state(std::string_view text) {
   if (number == 0 || number > states_.size())
     return fail("there is no state {}; the last predicate that held has {}", number, states_.size());
   const HeldState& held = states_[number - 1];
-  return go_to(held.state, held.threads.empty() ? std::optional<ThreadId>() : held.threads.front());
+  return go_to(held.state, held.focus);
 }
 
 Status DebugSession::print_traced(const HeldState& held) {
@@ -339,7 +403,7 @@ Status DebugSession::print_traced(const HeldState& held) {
   ++set.held;
   std::string line;
   for (const debug::TracedValue& value : set.values) {
-    ThreadId thread = held.threads.empty() ? focus_ : held.threads.front();
+    ThreadId thread = held.focus;
     if (value.who) {
       std::vector<ProcessId> who = value.who->thread.valid() ? std::vector{value.who->thread.process()}
                                                              : find_processes(*value.who);

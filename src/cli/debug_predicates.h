@@ -29,7 +29,8 @@ struct SetPredicate {
 struct HeldState {
   int number = 0;
   debug::State state;
-  std::vector<ThreadId> threads;  ///< in which its parts hold, in their order
+  std::vector<ThreadId> threads;  ///< which have made its parts hold, in their order
+  ThreadId focus;                 ///< the first is about this one
 };
 
 }  // namespace pastcone::cli

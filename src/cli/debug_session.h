@@ -175,6 +175,8 @@ class DebugSession {
   Status list_predicates() const;
   bool remove_predicate(int number);
   Result<std::vector<HeldState>> find_held(int number, const debug::State& origin, size_t most, std::string& never);
+  Result<std::vector<HeldState>> find_held(int number, debug::Probe& probe, const debug::State& origin, size_t most,
+                                           std::string& never);
   Status advance_to_predicates();
   bool seeks_predicates() const;
   Status return_to(const debug::State& state);

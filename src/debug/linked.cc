@@ -29,11 +29,11 @@ std::vector<Search::Known> Search::known(const Conjunction& before, const Found&
 
 /// The least cut in which the chosen part of the next link knows of each moment. False: it never does.
 bool Search::limit(const std::vector<Known>& known, std::span<const size_t> chosen, const Found& state,
-                   Cut& cut, std::vector<Standing>& parts) const {
+                   Front& front, std::vector<Standing>& parts) const {
   for (size_t i = 0; i < known.size(); ++i) {
     const Unit& knows = unit(parts[chosen[i]].part);
     if (knows.has(known[i].moment.step.thread)) {  // its own past; see below
-      join(cut, cut_of(graph_, knows, known[i].moment));
+      join(front, cut_of(graph_, knows, known[i].moment), known[i].moment);
       continue;
     }
     std::optional<Node> first;
@@ -45,12 +45,12 @@ bool Search::limit(const std::vector<Known>& known, std::span<const size_t> chos
       if (there && (!first || graph_.rank(step) < graph_.rank(*first))) first = step;
     }
     if (!first) return false;
-    join(cut, causal::past_cone(graph_, *first, Order::kEnforced));
+    join(front, causal::past_cone(graph_, *first, Order::kEnforced));
   }
   for (size_t i = 0; i < known.size(); ++i) {
     Standing& part = parts[chosen[i]];
     const Unit& knows = unit(part.part);
-    if (!knows.has(known[i].moment.step.thread) || !same_place(graph_, knows, cut, state.cut)) continue;
+    if (!knows.has(known[i].moment.step.thread) || !same_place(graph_, knows, front, state)) continue;
     part.at = known[i].moment;
     part.beyond = true;
   }
@@ -58,21 +58,20 @@ bool Search::limit(const std::vector<Known>& known, std::span<const size_t> chos
 }
 
 Status Search::find_behind(const Conjunction& before, const Found& state, const Conjunction& conjunction,
-                           const Found& from, std::vector<Found>& found) {
+                           const Front& from, std::vector<Found>& found) {
   if (conjunction.empty()) return {};
   std::vector<Known> moments = known(before, state);
   // It is enough for a moment that one part knows of it, and there may be a first state for each choice of
   // these.
   std::vector<size_t> chosen(moments.size(), 0);
   for (bool more = true; more;) {
-    Cut cut = from.cut;
+    Front front = from;
     std::vector<Standing> parts = standing(conjunction, from);
-    if (limit(moments, chosen, state, cut, parts)) {
+    if (limit(moments, chosen, state, front, parts)) {
       for (Standing& part : parts) {
-        bool moved = !part.beyond && !same_place(graph_, unit(part.part), cut, from.cut);
-        if (moved) part.at = moment_at(graph_, unit(part.part), cut);
+        if (!part.beyond) part.at = moment_at(graph_, unit(part.part), front);
       }
-      auto next = TRY(advance(std::move(cut), std::move(parts)));
+      auto next = TRY(advance(std::move(front), std::move(parts)));
       if (next) add_unless_later(conjunction, std::move(*next), found);
     }
     more = false;
@@ -86,13 +85,14 @@ Status Search::find_behind(const Conjunction& before, const Found& state, const 
 
 /// Whether every moment of a is at or before that of b.
 bool Search::not_later(const Conjunction& conjunction, const Found& a, const Found& b) const {
-  for (size_t i = 0; i < conjunction.size(); ++i) {
-    const Unit& each = unit(conjunction[i]);
+  for (size_t part : conjunction) {
+    const Unit& each = unit(part);
     for (uint32_t thread : each.threads) {
       Node in_a{thread, a.cut[thread]}, in_b{thread, b.cut[thread]};
-      if (counted(graph_, each, in_a) > counted(graph_, each, in_b)) return false;
+      uint32_t done_a = counted(graph_, each, in_a), done_b = counted(graph_, each, in_b);
+      if (done_a > done_b) return false;
+      if (done_a == done_b && a.detail_of(thread) > b.detail_of(thread)) return false;
     }
-    if (same_place(graph_, each, a.cut, b.cut) && a.moments[i].detail > b.moments[i].detail) return false;
   }
   return true;
 }
@@ -104,7 +104,7 @@ void Search::add_unless_later(const Conjunction& conjunction, Found state, std::
   into.push_back(std::move(state));
 }
 
-Result<std::vector<Found>> Search::linked(std::span<const Disjunction> links, const Found& from) {
+Result<std::vector<Found>> Search::linked(std::span<const Disjunction> links, const Front& from) {
   CHECK(!links.empty());
   // Of each conjunction all states that others do not make superfluous: what is later as a state may still be
   // known of where the earlier one is not.
@@ -131,7 +131,7 @@ Result<std::vector<Found>> Search::linked(std::span<const Disjunction> links, co
       all.push_back(std::move(state));
     }
   }
-  return minimal_of(std::move(all), from);
+  return minimal_of(std::move(all));
 }
 
 }  // namespace pastcone::debug

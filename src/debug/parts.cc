@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
+#include <set>
 
 #include "pastcone/gdb/translate.h"
+#include "pastcone/graph/steps.h"
 
 namespace pastcone::debug {
 namespace {
@@ -121,6 +124,45 @@ Result<Plan> plan(const World& world, const Predicate& predicate) {
     made.links.push_back(std::move(disjunction));
   }
   return made;
+}
+
+std::vector<ProcessId> sharing(const World& world, ProcessId process) {
+  const causal::Graph& graph = world.graph;
+  std::map<uint32_t, std::set<uint32_t>> beside;
+  for (uint32_t thread = 0; thread < graph.real_threads; ++thread) {
+    uint32_t to = graph.threads[thread].process;
+    for (uint32_t edge = graph.groups[graph.first_group[thread]].first_edge;
+         edge < graph.groups[graph.first_group[thread + 1]].first_edge; ++edge) {
+      uint32_t from = graph.edges[edge].from.thread;
+      if (graph.kind(edge) != causal::EdgeKind::kHandOver || from >= graph.real_threads) continue;
+      if (graph.threads[from].process == to) continue;
+      beside[to].insert(graph.threads[from].process);
+      beside[graph.threads[from].process].insert(to);
+    }
+  }
+  std::vector<ProcessId> all{process};
+  for (size_t i = 0; i < all.size(); ++i) {
+    for (uint32_t number : beside[all[i].number()])
+      if (ProcessId other(number); std::ranges::find(all, other) == all.end()) all.push_back(other);
+  }
+  return all;
+}
+
+void share(const World& world, Part& part) {
+  part.shared = true;
+  part.unit = {};
+  part.unit.at_once = true;
+  for (ProcessId process : sharing(world, part.process))
+    std::ranges::copy(threads_of(world, process), std::back_inserter(part.unit.threads));
+  if (world.processes.find(part.process)->parent.valid())
+    part.unit.born =
+        graph::find_step(world.graph, *world.graph.find(ThreadId(part.process, 1)), graph::leaving(1));
+}
+
+bool ends(const World& world, ProcessId process) {
+  const ProcessRecord* record = world.processes.find(process);
+  return record != nullptr &&
+         (record->end.kind == End::Kind::kExited || record->end.kind == End::Kind::kSignalled);
 }
 
 std::vector<std::string> conjuncts_of(const std::string& expression) {

@@ -17,13 +17,13 @@ Probe::Probe(Engine& engine, const std::vector<Part>& parts, State origin, TermC
   std::ranges::copy(origin_.cut, found_origin_.cut.begin());
   for (const auto& [thread, trail] : origin_.trails) {
     uint32_t index = *world_.graph.find(thread);
-    found_origin_.moments.push_back({{index, origin_.cut[index]}, 1});
+    found_origin_.details[index] = 1;
   }
 }
 
 Probe::~Probe() = default;
 
-Result<std::vector<std::optional<Moment>>> Probe::next(const causal::Cut& cut, std::span<const Ask> asks) {
+Result<std::vector<std::optional<Moment>>> Probe::next(const Front& front, std::span<const Ask> asks) {
   was_interrupted_ = false;
   if (!scan_) {
     engine_.end();  // one replay at a time
@@ -33,7 +33,7 @@ Result<std::vector<std::optional<Moment>>> Probe::next(const causal::Cut& cut, s
   auto known = [&] {
     for (size_t i = 0; i < asks.size(); ++i) {
       if (answers[i].kind != TruthLog::Kind::kNotYet) continue;
-      answers[i] = answer(cut, asks[i]);
+      answers[i] = answer(front, asks[i]);
     }
     return std::ranges::none_of(answers, [](const auto& one) { return one.kind == TruthLog::Kind::kNotYet; });
   };
@@ -48,27 +48,39 @@ Result<std::vector<std::optional<Moment>>> Probe::next(const causal::Cut& cut, s
   std::vector<std::optional<Moment>> moments;
   for (size_t i = 0; i < asks.size(); ++i) {
     bool found = answers[i].kind == TruthLog::Kind::kAt;
-    bool gone = found && asks[i].holds && is_over(parts_[asks[i].part], answers[i].moment);
+    const Part& part = parts_[asks[i].part];
+    bool gone = found && asks[i].holds && !part.shared && is_over(part, answers[i].moment);
     moments.push_back(found && !gone ? std::optional(answers[i].moment) : std::nullopt);
   }
   return moments;
 }
 
-TruthLog::Answer Probe::answer(const causal::Cut& cut, const Ask& ask) {
+TruthLog::Answer Probe::answer(const Front& front, const Ask& ask) {
+  if (parts_[ask.part].shared) return answer_shared(front, ask);
   const TruthLog& log = scan_->log(ask.part);
   bool ended = scan_->ended(ask.part);
   if (!parts_[ask.part].unit.at_once)
     return log.answer(world_.graph, ask, scan_->passed(ask.part, ask.from), ended);
-  auto has = [&](const Moment& moment) {
-    const auto& [thread, event] = moment.step;
-    if (event != cut[thread] || moment.detail == 0) return event <= cut[thread];
-    uint64_t here = event == found_origin_.cut[thread] ? found_origin_.detail_of(thread) : 0;
-    if (ask.from.step == moment.step) here = std::max(here, ask.from.detail);
-    return moment.detail <= here;
-  };
-  TruthLog::Answer found = log.answer(world_.graph, ask, has, scan_->passed(ask.part, cut), ended);
+  auto had = [&](const Moment& moment) { return has(front, moment); };
+  TruthLog::Answer found = log.answer(world_.graph, ask, had, scan_->passed(ask.part, front.cut), ended);
   bool waits = found.kind == TruthLog::Kind::kAt && !ended && !is_settled(ask.part, found.moment);
   return waits ? TruthLog::Answer{TruthLog::Kind::kNotYet} : found;
+}
+
+/// What is written comes in the order of turns, as it is seen. It holds only while the process is there that
+/// it is about.
+TruthLog::Answer Probe::answer_shared(const Front& front, const Ask& ask) {
+  const Part& part = parts_[ask.part];
+  Front there = front;
+  if (part.unit.born) join(there, causal::past_cone(world_.graph, *part.unit.born, causal::Order::kEnforced));
+  auto had = [&](const Moment& moment) { return has(there, moment); };
+  bool passed = scan_->passed(ask.part, there.cut), ended = scan_->ended(ask.part);
+  TruthLog::Answer found = scan_->log(ask.part).answer(world_.graph, ask, had, passed, ended);
+  if (found.kind != TruthLog::Kind::kAt || !ask.holds) return found;
+  bool at_birth = found.moment == ask.from && part.unit.born && !has(front, {*part.unit.born, 0});
+  if (at_birth) found.moment = {*part.unit.born, 0};
+  join(there, cut_of(world_.graph, part.unit, found.moment));
+  return has_ended(part, there.cut) ? TruthLog::Answer{TruthLog::Kind::kNever} : found;
 }
 
 /// Whether all threads of the unit have come to where they know of the moment: what they have written before
@@ -90,39 +102,49 @@ bool Probe::is_settled(size_t part, const Moment& moment) {
 
 /// Nothing holds in a process that has ended.
 bool Probe::is_over(const Part& part, const Moment& moment) const {
-  const ProcessRecord* process = world_.processes.find(part.process);
-  if (process == nullptr || (process->end.kind != End::Kind::kExited && process->end.kind != End::Kind::kSignalled))
-    return false;
+  if (!ends(world_, part.process)) return false;
   MomentKey now = key_of(world_.graph, moment);
   return std::ranges::all_of(part.unit.threads, [&](uint32_t thread) {
     return key_of(world_.graph, {{thread, world_.graph.threads[thread].events}, 0}) <= now;
   });
 }
 
+bool Probe::has_ended(const Part& part, const causal::Cut& cut) const {
+  if (!ends(world_, part.process)) return false;
+  for (uint32_t thread : part.unit.threads) {
+    const causal::Thread& each = world_.graph.threads[thread];
+    if (each.process == part.process.number() && cut[thread] < each.events) return false;
+  }
+  return true;
+}
+
 State Probe::state_of(const Found& found) const {
   State state{found.cut, {}};
   state.cut.resize(world_.graph.real_threads);
-  for (const Moment& moment : found.moments) {
-    uint32_t index = moment.step.thread;
-    if (moment.detail == 0 || found.cut[index] != moment.step.event) continue;
+  for (const auto& [index, detail] : found.details) {
     ThreadId thread = world_.graph.thread_id(index);
     auto there = origin_.trails.find(thread);
-    bool at_origin = there != origin_.trails.end() && origin_.cut[index] == moment.step.event;
-    if (at_origin && moment.detail == 1) {
+    bool at_origin = there != origin_.trails.end() && origin_.cut[index] == found.cut[index];
+    if (at_origin && detail == 1) {
       state.trails[thread] = there->second;
       continue;
     }
     for (size_t part = 0; scan_ && part < parts_.size(); ++part) {
       if (!parts_[part].unit.has(index)) continue;
-      if (auto trail = scan_->log(part).trail(moment)) state.trails[thread] = *trail;
+      if (auto trail = scan_->log(part).trail({{index, found.cut[index]}, detail})) state.trails[thread] = *trail;
     }
-    if (!state.trails.contains(thread)) state.trails[thread] = {{Move::Kind::kSteps, 0, moment.detail, 0}};
+    if (!state.trails.contains(thread)) state.trails[thread] = {{Move::Kind::kSteps, 0, detail, 0}};
   }
-  // Those that nobody has moved stay where they are.
-  for (const auto& [thread, trail] : origin_.trails)
-    if (uint32_t index = *world_.graph.find(thread); state.cut[index] == origin_.cut[index])
-      state.trails.try_emplace(thread, trail);
   return state;
+}
+
+ThreadId Probe::made_by(size_t part, const Front& front, const Moment& moment) const {
+  uint32_t thread = moment.step.thread;
+  if (parts_[part].shared && scan_) {
+    for (const TruthLog::Change& change : scan_->log(part).changes())
+      if (has(front, change.moment)) thread = change.moment.step.thread;
+  }
+  return world_.graph.thread_id(thread);
 }
 
 Status Probe::look_at_all() {

@@ -35,10 +35,16 @@ class Probe : public Prober {
   const Found& origin() const { return found_origin_; }
 
   /// "interrupted" is an error too; what is known by then is kept, and it can be asked again.
-  Result<std::vector<std::optional<Moment>>> next(const causal::Cut& cut, std::span<const Ask> asks) override;
+  Result<std::vector<std::optional<Moment>>> next(const Front& front, std::span<const Ask> asks) override;
   bool interrupted() const { return was_interrupted_; }
 
   State state_of(const Found& found) const;
+  /// Who has made a part so that holds there: the thread of its moment, or of the last write to memory that
+  /// is shared.
+  ThreadId made_by(size_t part, const Front& front, const Moment& moment) const;
+  /// A part that turned out to be about memory that processes share: it has to be asked anew, as such
+  /// (share()).
+  std::optional<size_t> found_shared() const { return scan_ ? scan_->found_shared() : std::nullopt; }
   /// Goes on to the end of the run, so that the following are about all of it.
   Status look_at_all();
   /// How often it became true, as far as the replay has come: all of the part, or one simple predicate of it.
@@ -50,7 +56,9 @@ class Probe : public Prober {
 
  private:
   bool is_over(const Part& part, const Moment& moment) const;
-  TruthLog::Answer answer(const causal::Cut& cut, const Ask& ask);
+  bool has_ended(const Part& part, const causal::Cut& cut) const;
+  TruthLog::Answer answer(const Front& front, const Ask& ask);
+  TruthLog::Answer answer_shared(const Front& front, const Ask& ask);
   bool is_settled(size_t part, const Moment& moment);
 
   const World& world_;

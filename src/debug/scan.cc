@@ -1,6 +1,7 @@
 #include "pastcone/debug/scan.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "pastcone/debug/missed_writes.h"
 #include "pastcone/graph/steps.h"
@@ -27,6 +28,13 @@ Scan::Scan(const World& world, const std::vector<Part>& parts, const State& orig
     Post& post = posts_[part.process];
     post.process = part.process;
     post.parts.push_back(&state);
+    if (!part.shared) continue;
+    shares_ = true;
+    for (uint32_t thread : part.unit.threads) {
+      ProcessId member(world.graph.threads[thread].process);
+      state.members.insert(member);
+      posts_[member].process = member;
+    }
   }
 }
 
@@ -52,6 +60,8 @@ void Scan::clear() {
   for (PartState& state : states_) {
     state.log = {};
     state.written.reset();
+    state.looked_at.clear();
+    state.pieces.clear();
     for (Term& term : state.terms) term = {term.text};
   }
   for (auto& [process, post] : posts_) {
@@ -82,21 +92,24 @@ Status Scan::begin() {
   for (auto& [process, post] : posts_) {
     expect_births(post);
     const ProcessRecord* record = world_.processes.find(process);
-    std::vector<Gate> gates;
+    std::vector<Hold> gates;
     // What a forked process does first is to say that it has begun.
-    if (record->parent.valid()) gates.push_back({ThreadId(process, 1), 2});
+    if (record->parent.valid()) gates.push_back({{ThreadId(process, 1), 2}});
     for (const ProgramRun& program : record->programs)
-      gates.push_back({program.event.thread(), 2 * program.event.index()});
+      gates.push_back({{program.event.thread(), 2 * program.event.index()}});
+    if (is_member(post)) std::ranges::copy(TRY(holds_of(process)), std::back_inserter(gates));
     bool has_program = false, begins = false;
-    for (const Gate& gate : gates) {
+    for (const Hold& gate : gates) {
       if (now().steps_done(gate.thread) < gate.step) {
         post.gates.push_back(gate);
-      } else {
+      } else if (gate.kind == Hold::Kind::kBegins) {
         has_program = true;
         bool executed = !record->parent.valid() || gate.step > 2;
         begins = executed && now().steps_done(gate.thread) == gate.step && origin_.trails.empty();
       }
     }
+    std::ranges::stable_sort(post.gates);
+    for (const Hold& gate : post.gates) aim(gate.thread);
     if (!has_program || now().pid(process) == 0) continue;
     ThreadId thread(process, 1);
     for (const auto& [other, trail] : origin_.trails)
@@ -131,37 +144,68 @@ void Scan::expect_births(Post& post) {
   }
 }
 
-bool Scan::stands_at(const Gate& gate) const {
+bool Scan::stands_at(const Gate& gate, bool or_later) const {
   if (now().tid(gate.thread) == 0 || !now().in_call(gate.thread)) return false;
   const stage::ThreadSlot& slot = now().slot(gate.thread);
-  return static_cast<stage::WaitKind>(slot.wait_kind) == stage::WaitKind::kHorizon &&
-         slot.wait_position == gate.step;
+  if (static_cast<stage::WaitKind>(slot.wait_kind) != stage::WaitKind::kHorizon) return false;
+  return or_later ? slot.wait_position >= gate.step : slot.wait_position == gate.step;
+}
+
+bool Scan::is_at(const Hold& gate) const { return stands_at(gate, gate.kind == Hold::Kind::kWrote); }
+
+/// That can be opened; SIZE_MAX: there is none.
+size_t Scan::find_reached(const Post& post) const {
+  for (size_t i = 0; i < post.gates.size(); ++i) {
+    const Hold& gate = post.gates[i];
+    bool later = i > 0 && post.gates[i - 1].thread == gate.thread && post.gates[i - 1].step < gate.step;
+    const Post* child = gate.kind == Hold::Kind::kForks ? post_of(gate.child) : nullptr;
+    if (!later && is_at(gate) && (child == nullptr || child->open)) return i;
+  }
+  return SIZE_MAX;
 }
 
 bool Scan::gate_reached() const {
   return std::ranges::any_of(posts_, [&](const auto& entry) {
     const Post& post = entry.second;
-    return (!post.gates.empty() && stands_at(post.gates.front())) ||
+    return find_reached(post) != SIZE_MAX ||
            std::ranges::any_of(post.births, [&](const Gate& birth) { return stands_at(birth); });
   });
 }
 
+/// At its next gate.
+void Scan::aim(ThreadId thread) {
+  const std::vector<Hold>& gates = post_of(thread.process())->gates;
+  auto next = std::ranges::find(gates, thread, &Hold::thread);
+  horizons_[thread] = next == gates.end() ? replay::kNoHorizon : replay::Horizon{next->step, 0, shares_};
+}
+
+Status Scan::open_gate(Post& post, const Hold& gate) {
+  if (gate.kind == Hold::Kind::kForks) return {};
+  TRY_STATUS(now().freeze(post.process));
+  if (gate.kind != Hold::Kind::kBegins) return look_again(post, gate);
+  bool executed = gate.step > 2;
+  if (executed) {
+    Moment begins = moment(gate.thread, 0);
+    --begins.step.event;  // the old program is not there any more
+    for (PartState* state : post.parts)
+      if (state->part->shared) state->log.note(world_.graph, begins, false, nullptr);
+  }
+  return open(post, {post, gate.thread, moment(gate.thread, 0), nullptr}, executed);
+}
+
 Status Scan::open_gates() {
-  for (auto& [process, post] : posts_) {
-    while (!post.gates.empty()) {
-      Gate gate = post.gates.front();
-      if (!stands_at(gate)) {
-        auto [known, is_new] = horizons_.try_emplace(gate.thread);
-        known->second = {gate.step, 0};
-        break;
+  for (bool any = true; any;) {
+    any = false;
+    for (auto& [process, post] : posts_) {
+      for (size_t i = find_reached(post); i != SIZE_MAX; i = find_reached(post)) {
+        Hold gate = post.gates[i];
+        post.gates.erase(post.gates.begin() + static_cast<ptrdiff_t>(i));
+        TRY_STATUS(open_gate(post, gate));
+        aim(gate.thread);
+        any = true;
       }
-      TRY_STATUS(now().freeze(process));
-      post.gates.erase(post.gates.begin());
-      horizons_[gate.thread] = replay::kNoHorizon;
-      bool executed = gate.step > 2;
-      TRY_STATUS(open(post, {post, gate.thread, moment(gate.thread, 0), nullptr}, executed));
+      TRY_STATUS(open_births(post));
     }
-    TRY_STATUS(open_births(post));
   }
   return {};
 }
@@ -176,12 +220,26 @@ Status Scan::open_births(Post& post) {
       continue;
     }
     TRY_STATUS(now().freeze(post.process));
-    horizons_[birth.thread] = replay::kNoHorizon;
+    aim(birth.thread);
     post.first_places[birth.thread] = TRY(now().registers(birth.thread)).rip;
     add_break(post, birth.thread, post.first_places[birth.thread]);
   }
   post.births = std::move(ahead);
   return {};
+}
+
+/// Nobody goes on: if somebody waits for a child that never begins, it need not.
+bool Scan::let_go() {
+  bool any = false;
+  for (auto& [process, post] : posts_) {
+    auto held = std::ranges::find_if(post.gates, [&](const Hold& gate) { return is_at(gate); });
+    if (held == post.gates.end()) continue;
+    ThreadId thread = held->thread;
+    post.gates.erase(held);
+    aim(thread);
+    any = true;
+  }
+  return any;
 }
 
 Result<Scan::Halt> Scan::run(const std::function<bool()>& enough) {
@@ -219,7 +277,7 @@ Result<Scan::Halt> Scan::go_on() {
         break;
       case replay::Halt::kStanding:
       case replay::Halt::kEnded:
-        if (gate_reached()) break;
+        if (gate_reached() || let_go()) break;
         if (now().live().diverged()) return fail("the replay diverged; see 'pastcone replay --verify'");
         over_ = true;
         for (const PartState& state : states_) {
@@ -245,17 +303,14 @@ Status Scan::note_arrival(const Arrival& arrival) {
     return {};
   }
   if (stop.kind == TraceStop::Kind::kEnded) return {};
-  may_ask_ = true;
-  for (const Sight& sight : std::exchange(post->unanswered, {})) judge_all(*post, sight);
-  may_ask_ = false;
-  if (error_) return {};
   if (std::exchange(post->try_again, false)) {
+    TRY_STATUS(settle(arrival.thread));
+    if (error_) return {};
     engine_->note_motion();
     Stand& there = stand(arrival.thread);
     TRY_STATUS(open(*post, {*post, arrival.thread, moment(arrival.thread, 2 * there.hits), there.at}));
   }
-  if (std::exchange(post->points_due, false)) TRY_STATUS(set_words(*post, arrival.thread));
-  return {};
+  return settle(arrival.thread);
 }
 
 bool Scan::ended(size_t part) const {
@@ -270,18 +325,18 @@ bool Scan::passed(size_t part, const causal::Cut& cut) const {
   });
 }
 
-bool Scan::passed(size_t part, const Moment& moment) const {
+bool Scan::passed(size_t, const Moment& moment) const {
   if (!begun_) return false;
   if (moment.detail != 0) return true;
-  const Post* post = post_of(states_[part].part->process);
   ThreadId thread = world_.graph.thread_id(moment.step.thread);
+  const Post* post = post_of(thread.process());
   uint64_t plain = graph::plain_step(world_.graph, moment.step);
   if (plain == 0) return true;  // it has not begun
   if (now().steps_done(thread) < plain) return false;
   if (load(now().slot(thread).points) < graph::point_at(world_.graph, moment.step)) return false;
   if (post->leaving.contains(thread) && plain >= 2 * now().events_done(thread)) return false;
   return std::ranges::none_of(post->gates,
-                              [&](const Gate& gate) { return gate.thread == thread && gate.step <= plain; });
+                              [&](const Hold& gate) { return gate.thread == thread && gate.step <= plain; });
 }
 
 }  // namespace pastcone::debug

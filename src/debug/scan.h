@@ -5,6 +5,12 @@
 // the expression is evaluated again when it has been written. What the runtime writes on behalf of the
 // program counts from the end of that event.
 //
+// Memory that processes share (serial mode) is watched in all of them, wherever they have it, and the part is
+// judged in the memory of the process that it is about. As only one of them runs at a time, what they write
+// is seen in the order of their turns. Where that would not be so they are held while they have the turn: at
+// the end of calls that write to it or map it, and of a fork until the child has been looked at. Processes
+// that are no group yet go on at the same time: what one of them does says nothing about the others.
+//
 // It is an engine of its own; no other one may have a replay meanwhile.
 #pragma once
 
@@ -20,6 +26,7 @@
 #include "pastcone/debug/parts.h"
 #include "pastcone/debug/term_code.h"
 #include "pastcone/debug/truth_log.h"
+#include "pastcone/symbols/mappings.h"
 
 namespace pastcone::debug {
 
@@ -50,6 +57,8 @@ class Scan {
   /// The same of all threads of a unit.
   bool passed(size_t part, const causal::Cut& cut) const;
   bool ended(size_t part) const;
+  /// A part that the replay was ended for: others may write what it reads, and its unit is not all of them.
+  std::optional<size_t> found_shared() const { return found_shared_; }
 
  private:
   /// A call of the function that a term is about.
@@ -77,6 +86,13 @@ class Scan {
     uint64_t frame_changes = 0;
     std::optional<Memo> memo = {};
   };
+  /// Some bytes of memory that is shared, for all who have it.
+  struct Piece {
+    std::pair<uint64_t, uint64_t> object;
+    uint64_t offset;
+    uint32_t size;
+    auto operator<=>(const Piece&) const = default;
+  };
   struct PartState {
     const Part* part;
     std::vector<Term> terms;
@@ -84,6 +100,10 @@ class Scan {
     bool instant = false;  ///< it holds only while a thread stands somewhere
     std::optional<Moment> written =
         {};  ///< of threads that run at once: when one of them last wrote what it reads
+    // If it is about memory that is shared:
+    std::set<ProcessId> members = {};  ///< who may write to it
+    std::set<Word> looked_at = {};     ///< what it reads, and which of that others may write
+    std::set<Piece> pieces = {};
   };
   /// A moment of a process at which something may have changed.
   struct Sight {
@@ -94,6 +114,7 @@ class Scan {
     user_regs_struct registers = {};
     bool all = true;              ///< what holds anywhere is looked at
     std::set<Word> written = {};  ///< because of these
+    uint64_t file = 0;            ///< or of a call that wrote to this one, which may be mapped
     bool anew = false;            ///< or of nothing
   };
   struct Place {
@@ -104,6 +125,19 @@ class Scan {
     uint64_t address;
     Place from;
     std::set<Word> written = {};  ///< meanwhile
+    bool judged = false;          ///< at the end of its event
+  };
+  /// Where a thread is held, to be looked at.
+  struct Hold : Gate {
+    enum class Kind : uint8_t {
+      kBegins,   ///< with a program
+      kChanges,  ///< what it has mapped, or shared memory by a call
+      kForks,    ///< until the child has been looked at
+      kWrote,    ///< the runtime, on its behalf; from this step on
+    };
+    Kind kind = Kind::kBegins;
+    ProcessId child = {};
+    uint64_t file = 0;  ///< kChanges: this one, by a call
   };
   struct Armed {
     bool guarded = false;  ///< by its page
@@ -113,7 +147,7 @@ class Scan {
   struct Post {
     ProcessId process;
     std::vector<PartState*> parts;
-    std::vector<Gate> gates;  ///< still ahead
+    std::vector<Hold> gates;  ///< still ahead; those of a thread in order
     /// Of further threads that a part is about: their own variables are there then.
     std::vector<Gate> births;
     std::map<ThreadId, uint64_t> first_places;  ///< where their program goes on, once they have the turn
@@ -131,6 +165,9 @@ class Scan {
     std::map<ThreadId, uint64_t> thread_pointers;
     uint64_t program_entry = 0;
     CodeMap code;
+    std::vector<symbols::Mapping> mappings;  ///< those that are shared, as they were
+    uint64_t mapped_at = 0;                  ///< when it had come so far
+    std::optional<bool> alone = {};          ///< nobody else has what it shares
   };
   /// A word that was hit so often without being wanted costs more than setting it again.
   static constexpr unsigned kInVain = 64;
@@ -162,10 +199,15 @@ class Scan {
   void clear();
   bool look_up();
   void expect_births(Post& post);
-  bool stands_at(const Gate& gate) const;
+  bool stands_at(const Gate& gate, bool or_later = false) const;
+  bool is_at(const Hold& gate) const;
+  size_t find_reached(const Post& post) const;
   bool gate_reached() const;
+  void aim(ThreadId thread);
+  Status open_gate(Post& post, const Hold& gate);
   Status open_gates();
   Status open_births(Post& post);
+  bool let_go();
   Status note_arrival(const Arrival& arrival);
   Incarnation& now() const { return engine_->now(); }
   Post* post_of(ProcessId process);
@@ -178,7 +220,7 @@ class Scan {
   Status find_frames(Post& post, ThreadId thread);
   Status set_breaks(Post& post, ThreadId thread);
   void forget_points(Post& post);
-  Status check_private(const Post& post, const Word& word) const;
+  Status check_private(Post& post, const Word& word);
   Status set_words(Post& post, ThreadId thread);
   void choose_words(Post& post);
   void add_break(Post& post, ThreadId thread, uint64_t address);
@@ -187,6 +229,24 @@ class Scan {
   std::set<Word> choose_guarded(const Post& post) const;
   void remove_word(Post& post, const Word& word, const Armed& how);
   void note_arming(ThreadId thread, Point point);
+
+  // scan_shared.cc: memory that processes share
+  Result<std::vector<Hold>> holds_of(ProcessId process) const;
+  bool is_member(const Post& post) const;
+  bool is_about(ProcessId process) const;
+  void look_at_mappings(Post& post);
+  Status refuse_shared(const PartState& state);
+  bool find_pieces(PartState& state);
+  std::set<Word> words_in(Post& post, const PartState& state);
+  bool may_write(const PartState& state, const Sight& sight);
+  bool is_closed(const PartState& state, const Sight& sight);
+  bool judge_everywhere(Post& post, const Sight& sight);
+  void want_words(Post& post);
+  Status look_again(Post& post, const Hold& gate);
+  Status settle(ThreadId thread);
+  ThreadId thread_of(ProcessId process) const;
+  void hold_at_end(Post& post, ThreadId thread);
+  void forget_hold(Post& post, ThreadId thread);
 
   // scan_hits.cc: what hits mean
   bool take(const replay::TraceStop& stop, ThreadId thread, bool inside);
@@ -200,7 +260,7 @@ class Scan {
   bool judge_all(Post& post, const Sight& sight);
   bool judge_places(Post& post, const Sight& sight);
   bool judge_rest(Post& post, const Sight& sight);
-  bool is_concerned(const PartState& state, const Sight& sight) const;
+  bool is_concerned(const PartState& state, const Sight& sight);
   Status check_order(PartState& state, const Sight& sight);
   Verdict verdict(Post& post, const Sight& sight, Term& term);
   Verdict verdict_at(Post& post, const Sight& sight, const Term& term);
@@ -233,6 +293,9 @@ class Scan {
   const std::function<bool()>* enough_ = nullptr;
   bool begun_ = false, over_ = false, running_ = false, may_ask_ = false;
   replay::Horizons horizons_;  ///< to be set
+  bool shares_ = false;        ///< some part is about memory that is shared
+  std::optional<size_t> found_shared_;
+  std::pair<Moment, causal::Cut> last_cut_;  ///< is_closed
   std::optional<Error> error_;
 };
 

@@ -94,13 +94,14 @@ bool Scan::take(const TraceStop& stop, ThreadId thread, bool inside) {
     note_inside(*post, thread, stop.thread);
     auto leaving = post->leaving.find(thread);
     if (armed && leaving != post->leaving.end()) leaving->second.written.insert(word->first);
+    if (armed && is_member(*post)) hold_at_end(*post, thread);
     return false;
   }
   if (!armed) return false;
   Now when = after_hit(*post, thread, {Move::Kind::kWatch, word->first.size, 0, word->first.address});
   Sight sight{thread, when.moment, when.route};
   sight.written.insert(word->first);
-  bool stops = judge_all(*post, sight);
+  bool stops = judge_everywhere(*post, sight);
   if (!post->wanted.contains(word->first) && ++word->second.in_vain > kInVain)
     post->points_due = stops = true;
   return stops;
@@ -110,6 +111,11 @@ bool Scan::take(const TraceStop& stop, ThreadId thread, bool inside) {
 bool Scan::take_leaving(Post& post, ThreadId thread, const Leaving& leaving, bool same) {
   uint64_t address = leaving.address;
   post.leaving.erase(thread);
+  if (leaving.judged) {
+    remove_break(post, address);
+    return false;
+  }
+  if (is_member(post)) forget_hold(post, thread);
   Sight sight{thread, moment(thread, 0), nullptr};
   sight.written = leaving.written;
   if (same) {
@@ -118,7 +124,7 @@ bool Scan::take_leaving(Post& post, ThreadId thread, const Leaving& leaving, boo
     sight.route = when.route;
   }
   remove_break(post, address);
-  return judge_all(post, sight);
+  return judge_everywhere(post, sight);
 }
 
 /// The runtime writes: it counts when the event is over, or the function that it stands in for.

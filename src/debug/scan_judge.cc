@@ -32,7 +32,8 @@ bool reads(const Terms& terms, const std::set<Word>& written) {
 bool Scan::judge_all(Post& post, const Sight& sight) {
   bool known = judge_places(post, sight) && judge_rest(post, sight);
   if (!known && !error_) post.unanswered.push_back(sight);
-  return !known || post.points_due || error_ || (enough_ != nullptr && (*enough_)());
+  bool due = std::ranges::any_of(posts_, [](const auto& entry) { return entry.second.points_due; });
+  return !known || due || error_ || (enough_ != nullptr && (*enough_)());
 }
 
 /// Parts that hold only while a thread stands here. False: it is not known.
@@ -99,17 +100,20 @@ bool Scan::judge_rest(Post& post, const Sight& sight) {
       state->log.note(world_.graph, finds, all, nullptr);
     }
   }
-  bool was_guarding = post.guarding;
-  choose_words(post);
-  post.points_due =
-      post.points_due || post.guarding != was_guarding ||
-      std::ranges::any_of(post.wanted, [&](const Word& word) { return !post.armed.contains(word); });
+  for (PartState* state : post.parts) {
+    if (!find_pieces(*state)) continue;
+    for (ProcessId member : state->members)
+      if (Post& other = *post_of(member); &other != &post && other.open) want_words(other);
+  }
+  want_words(post);
   return true;
 }
 
 /// Of threads that run at once: what somebody else writes meanwhile is his.
-bool Scan::is_concerned(const PartState& state, const Sight& sight) const {
-  if (!state.part->unit.at_once || sight.anew) return true;
+bool Scan::is_concerned(const PartState& state, const Sight& sight) {
+  if (sight.thread.process() != state.part->process)
+    return state.part->shared && may_write(state, sight) && !is_closed(state, sight);
+  if (!state.part->unit.at_once || state.part->shared || sight.anew) return true;
   return reads(state.terms, sight.written);
 }
 
@@ -121,8 +125,10 @@ Status Scan::check_order(PartState& state, const Sight& sight) {
                 to_string(*state.terms.front().text), sight.thread);
   if (!part.unit.at_once) return {};
   std::optional<Moment> before = std::exchange(state.written, sight.moment);
+  if (sight.anew && part.shared) state.written.reset();  // who begins has no turn yet
   if (sight.anew || !before || before->step.thread == sight.moment.step.thread) return {};
-  if (cut_of(world_.graph, part.unit, sight.moment)[before->step.thread] > before->step.event) return {};
+  Front known{cut_of(world_.graph, part.unit, sight.moment)};
+  if (known.cut[before->step.thread] > before->step.event || (part.shared && has(known, *before))) return {};
   return fail(
       "{}: {} and {} write what it reads, and nothing says who is first; say it of one of them, as in '{}: "
       "…'",
@@ -166,7 +172,8 @@ Verdict Scan::verdict_anywhere(Post& post, const Sight& sight, const Term& term)
   bool has_own =
       there && (who.kind != Who::Kind::kThread || who.thread.number() == 1 || post.born.contains(who.thread));
   bool own = false;
-  ThreadId thread = there ? who.thread : sight.thread;
+  ThreadId thread = sight.thread.process() == post.process ? sight.thread : thread_of(post.process);
+  if (there) thread = who.thread;
   bool lacks = false;
   auto reg = [&](int number) -> uint64_t {
     own = own || number == kThreadPointer;

@@ -88,6 +88,14 @@ Status Scan::find_frames(Post& post, ThreadId thread) {
 /// `begins`: nothing of the program has run yet.
 Status Scan::open(Post& post, const Now& when, bool begins) {
   TRY_STATUS(now().freeze(post.process));
+  if (post.parts.empty()) {  // others look at what it writes
+    forget_points(post);
+    post.code.look(now().pid(post.process));
+    post.open = true;
+    look_at_mappings(post);
+    want_words(post);
+    return settle(when.thread);
+  }
   uint64_t entry = std::exchange(post.entry, 0);
   if (entry != 0) {
     remove_break(post, entry);
@@ -128,8 +136,8 @@ Status Scan::open(Post& post, const Now& when, bool begins) {
     post.entry = post.program_entry;
     if (post.entry != 0) add_break(post, when.thread, post.entry);
   }
-  post.points_due = false;
-  return set_words(post, when.thread);
+  post.points_due = true;
+  return settle(when.thread);
 }
 
 Status Scan::set_breaks(Post& post, ThreadId thread) {
@@ -172,7 +180,10 @@ void Scan::forget_points(Post& post) {
   post.guarding = false;
   post.unanswered.clear();
   post.thread_pointers.clear();
+  post.mappings.clear();
   for (PartState* state : post.parts) {
+    state->looked_at.clear();
+    state->pieces.clear();
     for (Term& term : state->terms) {
       term.frames.clear();
       term.memo.reset();
@@ -189,6 +200,11 @@ void Scan::note_arming(ThreadId thread, Point point) {
 /// What has to be watched for what is false to stay false, and for what is true to stay true.
 void Scan::choose_words(Post& post) {
   std::set<Word> all, least;
+  for (const PartState& state : states_) {
+    if (!state.members.contains(post.process)) continue;
+    all.merge(words_in(post, state));
+    least.insert(all.begin(), all.end());
+  }
   for (const PartState* state : post.parts) {
     if (state->instant) continue;
     bool idle = std::ranges::any_of(state->terms, [](const Term& term) {
@@ -211,26 +227,37 @@ void Scan::choose_words(Post& post) {
   post.wanted = fitting ? *std::move(fitting) : whole(all);
 }
 
-/// What another process writes is not seen by watching this one.
-Status Scan::check_private(const Post& post, const Word& word) const {
-  if (world_.processes.processes().size() < 2) return {};
+/// What another process writes is not seen by watching this one. Nobody knows whose it will be of what is not there
+/// yet, or only kept free.
+Status Scan::check_private(Post& post, const Word& word) {
+  auto reads = [&](const Term& term) {
+    return std::ranges::any_of(term.words, [&](const Word& one) {
+      return one.address / sizeof(uint64_t) == word.address / sizeof(uint64_t);
+    });
+  };
+  auto concerned = std::ranges::find_if(post.parts, [&](const PartState* state) {
+    return !state->part->shared && std::ranges::any_of(state->terms, reads);
+  });
+  if (concerned == post.parts.end() || world_.processes.processes().size() < 2) return {};
   std::string maps = TRY(read_file(fmt::format("/proc/{}/maps", now().pid(post.process))));
-  for (const symbols::Mapping& mapping : symbols::parse_mappings(maps)) {
-    if (!mapping.shared || word.address < mapping.start || word.address >= mapping.end) continue;
-    for (const PartState* state : post.parts) {
-      for (const Term& term : state->terms) {
-        bool reads = std::ranges::any_of(term.words, [&](const Word& one) {
-          return one.address / sizeof(uint64_t) == word.address / sizeof(uint64_t);
-        });
-        if (reads)
-          return fail(
-              "{}: this is in memory that {} shares with other processes (MAP_SHARED), which is not watched "
-              "in all of them; add 'at FILE:LINE', or say it of a variable that is not shared",
-              to_string(*term.text), post.process);
-      }
-    }
-  }
-  return {};
+  std::vector<symbols::Mapping> mappings = symbols::parse_mappings(maps);
+  auto there = std::ranges::find_if(mappings, [&](const symbols::Mapping& one) {
+    return word.address >= one.start && word.address < one.end;
+  });
+  bool parallel = world_.recording.manifest().parallel;
+  bool guarded = std::ranges::any_of(post.armed, [&](const auto& entry) {
+    return entry.second.guarded && replay::page_of(entry.first.address) == replay::page_of(word.address);
+  });
+  bool is_free = there == mappings.end() || (!there->writable && there->file.empty() && !guarded);
+  bool may_be_shared = is_free ? !parallel : there->shared;
+  if (!may_be_shared) return {};
+  if (!post.alone) post.alone = !parallel && sharing(world_, post.process).size() < 2;
+  if (*post.alone) return {};
+  if (!parallel) return refuse_shared(**concerned);
+  return fail(
+      "{}: this is in memory that {} shares with other processes (MAP_SHARED), and in parallel mode nothing says "
+      "who of them writes first; add 'at FILE:LINE', or say it of a variable that is not shared",
+      to_string(*std::ranges::find_if((*concerned)->terms, reads)->text), post.process);
 }
 
 /// Of a process that stands.

@@ -15,8 +15,8 @@
 
 namespace pastcone::debug {
 
-/// Places in the list of parts. The units of the parts of a conjunction have no thread in common: what is
-/// asked of one unit is one part.
+/// Places in the list of parts. Their units may have threads in common: of two that have come to moments
+/// behind the same step of one, the greater counts, and the other part is asked again there.
 using Conjunction = std::vector<size_t>;
 /// Of these, one.
 using Disjunction = std::vector<Conjunction>;
@@ -34,10 +34,9 @@ class Prober {
   virtual ~Prober() = default;
 
   /// For each, the first moment of its unit at or behind `from`; none: never again. What one unit does does
-  /// not depend on how far the others are, so all may run at once. The cut is consistent, and has what the
+  /// not depend on how far the others are, so all may run at once. The front is consistent, and has what the
   /// units have done at `from`.
-  virtual Result<std::vector<std::optional<Moment>>> next(const causal::Cut& cut,
-                                                          std::span<const Ask> asks) = 0;
+  virtual Result<std::vector<std::optional<Moment>>> next(const Front& front, std::span<const Ask> asks) = 0;
 };
 
 class Search {
@@ -47,14 +46,14 @@ class Search {
       : graph_(graph), parts_(std::move(parts)), prober_(prober) {}
 
   /// The first state in which all hold, that is not before `from`.
-  Result<std::optional<Found>> first(const Conjunction& conjunction, const Found& from);
+  Result<std::optional<Found>> first(const Conjunction& conjunction, const Front& from);
 
   /// The minimal ones among the first states of the conjunctions. Empty: it never holds.
-  Result<std::vector<Found>> minimal(const Disjunction& disjunction, const Found& from);
+  Result<std::vector<Found>> minimal(const Disjunction& disjunction, const Front& from);
 
   /// Each link has one of the link before it in its past: all moments of that have been left, and the moments
   /// of this one could know it. The minimal states of the last link.
-  Result<std::vector<Found>> linked(std::span<const Disjunction> links, const Found& from);
+  Result<std::vector<Found>> linked(std::span<const Disjunction> links, const Front& from);
 
   /// After the conjunction has held: the minimal states in which it holds again, one of its parts having been
   /// false since.
@@ -67,22 +66,22 @@ class Search {
     Moment at;
     bool beyond = false;  ///< it has to go on from there
     bool holds = false;
-    causal::Cut place = {};  ///< where the unit is, if it holds
+    Front place = {};  ///< where the unit is, if it holds
   };
 
   const Unit& unit(size_t part) const { return parts_[part]; }
-  std::vector<Standing> standing(const Conjunction& conjunction, const Found& from) const;
-  Result<std::optional<Found>> advance(causal::Cut cut, std::vector<Standing> parts);
-  Result<bool> ask(causal::Cut& cut, std::vector<Standing>& parts);
+  std::vector<Standing> standing(const Conjunction& conjunction, const Front& from) const;
+  Result<std::optional<Found>> advance(Front front, std::vector<Standing> parts);
+  Result<bool> ask(Front& front, std::vector<Standing>& parts);
 
   /// One link holds: where the next can hold with that in its past.
   struct Known;
   std::vector<Known> known(const Conjunction& before, const Found& state) const;
   Status find_behind(const Conjunction& before, const Found& state, const Conjunction& conjunction,
-                     const Found& from, std::vector<Found>& found);
+                     const Front& from, std::vector<Found>& found);
   bool limit(const std::vector<Known>& known, std::span<const size_t> chosen, const Found& state,
-             causal::Cut& cut, std::vector<Standing>& parts) const;
-  std::vector<Found> minimal_of(std::vector<Found> states, const Found& from) const;
+             Front& front, std::vector<Standing>& parts) const;
+  std::vector<Found> minimal_of(std::vector<Found> states) const;
   bool not_later(const Conjunction& conjunction, const Found& a, const Found& b) const;
   void add_unless_later(const Conjunction& conjunction, Found state, std::vector<Found>& into) const;
 

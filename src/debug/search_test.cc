@@ -48,7 +48,7 @@ TEST(Search, FindsTheFirstStateOfAConjunction) {
     Conjunction conjunction = world.any_conjunction(1 + seed % 4);
     Cut from = any_start(world, seed);
     Search search(world.graph(), world.parts(), world);
-    auto found = search.first(conjunction, {from, {}, 0});
+    auto found = search.first(conjunction, {from});
     ASSERT_TRUE(found) << found.error().message;
     auto expected = world.true_first(conjunction, from);
     ASSERT_EQ(found->has_value(), expected.has_value()) << "seed " << seed;
@@ -84,7 +84,7 @@ TEST(Search, FindsTheMinimalStatesOfADisjunction) {
       if (auto first = world.true_first(disjunction.back(), from)) all.push_back(*first);
     }
     Search search(world.graph(), world.parts(), world);
-    auto found = search.minimal(disjunction, {from, {}, 0});
+    auto found = search.minimal(disjunction, {from});
     ASSERT_TRUE(found) << found.error().message;
     if (found->size() > 1) ++tally.several;
     for (const Found& state : *found)
@@ -128,7 +128,7 @@ TEST(Search, FindsLinkedStates) {
     for (Disjunction& link : links)
       for (unsigned i = 0; i < 1 + random() % 2; ++i) link.push_back(world.any_conjunction(1 + random() % 2));
     Search search(world.graph(), world.parts(), world);
-    auto found = search.linked(links, {from, {}, 0});
+    auto found = search.linked(links, {from});
     ASSERT_TRUE(found) << found.error().message;
     ++(found->empty() ? tally.never : tally.found);
     if (found->size() > 1) ++tally.several;
@@ -148,7 +148,7 @@ TEST(Search, FindsWhereAConjunctionHoldsAgain) {
     Cut from = beginning(world.graph()).cut;
     std::vector<Spots> all = world.solutions(conjunction, from);
     Search search(world.graph(), world.parts(), world);
-    auto held = search.first(conjunction, {from, {}, 0});
+    auto held = search.first(conjunction, {from});
     ASSERT_EQ(held->has_value(), !all.empty());
     if (all.empty()) continue;
     Spots first = all.front();
@@ -165,6 +165,87 @@ TEST(Search, FindsWhereAConjunctionHoldsAgain) {
     ASSERT_TRUE(found) << found.error().message;
     ++(found->empty() ? tally.never : tally.found);
     ASSERT_EQ(plain(world, *found), plain(world, world.true_minimal(expected))) << "seed " << seed;
+  }
+  EXPECT_GT(tally.found, 300u);
+  EXPECT_GT(tally.never, 100u);
+}
+
+using Place = std::pair<Cut, std::map<uint32_t, uint64_t>>;
+
+Place place(const World& world, Front front) {
+  front.cut.resize(world.graph().real_threads);
+  return {std::move(front.cut), std::move(front.details)};
+}
+
+bool not_after(const Place& a, const Place& b) {
+  for (uint32_t thread = 0; thread < a.first.size(); ++thread) {
+    auto far = [&](const Place& one) {
+      auto detail = one.second.find(thread);
+      return std::pair(one.first[thread], detail == one.second.end() ? 0 : detail->second);
+    };
+    if (far(a) > far(b)) return false;
+  }
+  return true;
+}
+
+WorldOptions shared_options(unsigned seed) {
+  return {
+      .threads = 2 + seed % 3, .steps = 18, .serial = true, .truth = 2 + seed % 4, .parts = 4, .shared = 2};
+}
+
+TEST(Search, FindsTheFirstStateOfWhatProcessesShare) {
+  Tally tally;
+  for (unsigned seed = 1; seed <= 4000; ++seed) {
+    std::mt19937 random(seed);
+    World world(random, shared_options(seed));
+    Conjunction conjunction = world.any_shared(1 + seed % 4);
+    Cut from = any_start(world, seed);
+    Search search(world.graph(), world.parts(), world);
+    auto found = search.first(conjunction, {from});
+    ASSERT_TRUE(found) << found.error().message;
+    std::vector<Place> all;
+    for (Front& front : world.fronts(conjunction, {from})) all.push_back(place(world, std::move(front)));
+    ASSERT_EQ(found->has_value(), !all.empty()) << "seed " << seed;
+    ++(all.empty() ? tally.never : tally.found);
+    if (all.empty()) continue;
+    if (world.asked() > conjunction.size()) ++tally.moved;
+    Place first = place(world, **found);
+    ASSERT_TRUE(std::ranges::find(all, first) != all.end()) << "seed " << seed;
+    ASSERT_TRUE(std::ranges::all_of(all, [&](const Place& other) { return not_after(first, other); }))
+        << "seed " << seed;
+  }
+  EXPECT_GT(tally.found, 1000u);
+  EXPECT_GT(tally.never, 200u);
+  EXPECT_GT(tally.moved, 300u);
+}
+
+TEST(Search, FindsWhereWhatProcessesShareHoldsAgain) {
+  Tally tally;
+  for (unsigned seed = 1; seed <= 2000; ++seed) {
+    std::mt19937 random(seed);
+    World world(random, shared_options(seed));
+    Conjunction conjunction = world.any_shared(1 + seed % 3);
+    Search search(world.graph(), world.parts(), world);
+    auto held = search.first(conjunction, beginning(world.graph()));
+    ASSERT_TRUE(held) << held.error().message;
+    if (!*held) continue;
+    std::vector<Place> all, expected, places;
+    for (Front& front : world.fronts(conjunction, **held)) {
+      bool later =
+          std::ranges::any_of(conjunction, [&](size_t part) { return world.was_false(part, **held, front); });
+      if (later) all.push_back(place(world, std::move(front)));
+    }
+    for (const Place& one : all)
+      if (std::ranges::none_of(all,
+                               [&](const Place& other) { return other != one && not_after(other, one); }))
+        expected.push_back(one);
+    auto found = search.again(conjunction, **held);
+    ASSERT_TRUE(found) << found.error().message;
+    for (const Found& state : *found) places.push_back(place(world, state));
+    std::ranges::sort(places);
+    std::ranges::sort(expected);
+    ASSERT_EQ(places, expected) << "seed " << seed;
+    ++(found->empty() ? tally.never : tally.found);
   }
   EXPECT_GT(tally.found, 300u);
   EXPECT_GT(tally.never, 100u);

@@ -181,7 +181,7 @@ Verdict judge(const Conditions& conditions, const gdb::ReadMemory& read, const g
       gdb::Evaluation value;
       known = condition.code->evaluate(read, note_register, value).has_value();
       holds = known && value.value != 0;
-      for (const auto& [address, size] : value.memory) add_words(address, size, words);
+      add_read_words(value.memory, words);
     } else {
       std::optional<Told> told = ask(condition);
       if (!told) {
@@ -190,7 +190,7 @@ Verdict judge(const Conditions& conditions, const gdb::ReadMemory& read, const g
       }
       known = told->known;
       holds = told->holds;
-      for (const auto& [address, size] : told->memory) add_words(address, size, words);
+      add_read_words(told->memory, words);
     }
     all.insert(words.begin(), words.end());
     if (holds) continue;

@@ -32,22 +32,17 @@ void add_hand_overs(const Graph& graph, Node step, std::vector<Node>& into) {
 
 bool Unit::has(uint32_t thread) const { return std::ranges::find(threads, thread) != threads.end(); }
 
-uint64_t Found::detail_of(uint32_t thread) const {
-  for (const Moment& moment : moments)
-    if (moment.step.thread == thread && moment.step.event == cut[thread]) return moment.detail;
-  return 0;
+uint64_t Front::detail_of(uint32_t thread) const {
+  auto found = details.find(thread);
+  return found == details.end() ? 0 : found->second;
 }
 
-Found beginning(const Graph& graph) { return {Cut(graph.thread_count(), 0), {}, 0}; }
+Found beginning(const Graph& graph) { return {{Cut(graph.thread_count(), 0)}}; }
 
-bool not_beyond(const Graph& graph, const Found& a, const Found& b, const Found& from) {
-  auto detail = [&](const Found& state, uint32_t thread) {
-    bool stayed = state.cut[thread] == from.cut[thread];
-    return std::max(state.detail_of(thread), stayed ? from.detail_of(thread) : 0);
-  };
+bool not_beyond(const Graph& graph, const Front& a, const Front& b) {
   for (uint32_t thread = 0; thread < graph.real_threads; ++thread) {
     if (a.cut[thread] > b.cut[thread]) return false;
-    if (a.cut[thread] == b.cut[thread] && detail(a, thread) > detail(b, thread)) return false;
+    if (a.cut[thread] == b.cut[thread] && a.detail_of(thread) > b.detail_of(thread)) return false;
   }
   return true;
 }
@@ -57,30 +52,60 @@ void join(Cut& cut, const Cut& other) {
   for (size_t i = 0; i < cut.size(); ++i) cut[i] = std::max(cut[i], other[i]);
 }
 
+void join(Front& front, const Cut& other) {
+  CHECK(front.cut.size() == other.size());
+  for (uint32_t thread = 0; thread < other.size(); ++thread) {
+    if (other[thread] <= front.cut[thread]) continue;
+    front.cut[thread] = other[thread];
+    front.details.erase(thread);
+  }
+}
+
+void join(Front& front, const Cut& other, const Moment& moment) {
+  join(front, other);
+  const auto& [thread, event] = moment.step;
+  if (moment.detail == 0 || front.cut[thread] != event) return;
+  uint64_t& detail = front.details[thread];
+  detail = std::max(detail, moment.detail);
+}
+
+bool has(const Front& front, const Moment& moment) {
+  const auto& [thread, event] = moment.step;
+  if (event != front.cut[thread]) return event < front.cut[thread];
+  return moment.detail <= front.detail_of(thread);
+}
+
 uint32_t counted(const Graph& graph, const Unit& unit, Node last) {
   bool further = unit.threads.size() > 1 && graph.threads[last.thread].number > 1;
   return further && last.event <= graph::leaving(1) ? 0 : last.event;
 }
 
-bool same_place(const Graph& graph, const Unit& unit, const Cut& a, const Cut& b) {
+bool same_place(const Graph& graph, const Unit& unit, const Front& a, const Front& b) {
   return std::ranges::all_of(unit.threads, [&](uint32_t thread) {
-    return counted(graph, unit, {thread, a[thread]}) == counted(graph, unit, {thread, b[thread]});
+    Node in_a{thread, a.cut[thread]}, in_b{thread, b.cut[thread]};
+    return counted(graph, unit, in_a) == counted(graph, unit, in_b) &&
+           a.detail_of(thread) == b.detail_of(thread);
   });
 }
 
-Moment moment_at(const Graph& graph, const Unit& unit, const Cut& cut) {
+Moment moment_at(const Graph& graph, const Unit& unit, const Front& front) {
   CHECK(!unit.threads.empty());
-  Node last{unit.threads.front(), 0};
+  Moment last{{unit.threads.front(), 0}, 0};
   for (uint32_t thread : unit.threads) {
-    Node step{thread, cut[thread]};
-    if (counted(graph, unit, step) == 0) continue;
-    if (last.event == 0 || graph.rank(step) > graph.rank(last)) last = step;
+    Moment now{{thread, front.cut[thread]}, front.detail_of(thread)};
+    if (now.detail == 0 && counted(graph, unit, now.step) == 0) continue;
+    // Who has gone on has the turn.
+    bool later = now.detail != last.detail
+                     ? now.detail > last.detail
+                     : last.step.event == 0 || graph.rank(now.step) > graph.rank(last.step);
+    if (later) last = now;
   }
-  return {last, 0};
+  return last;
 }
 
 Cut cut_of(const Graph& graph, const Unit& unit, const Moment& moment) {
   std::vector<Node> needed{moment.step};
+  if (unit.born) needed.push_back(*unit.born);
   Node next{moment.step.thread, moment.step.event + 1};
   if (moment.detail != 0 && exists(graph, next)) {
     add_hand_overs(graph, next, needed);

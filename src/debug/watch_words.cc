@@ -21,6 +21,12 @@ void add_words(uint64_t address, uint32_t size, std::set<Word>& into) {
   }
 }
 
+void add_read_words(const std::vector<std::pair<uint64_t, uint32_t>>& memory, std::set<Word>& into) {
+  constexpr uint64_t kLowest = 1 << 16, kEnd = (uint64_t{1} << 47) - 4096;
+  for (const auto& [address, size] : memory)
+    if (address >= kLowest && address < kEnd - size) add_words(address, size, into);
+}
+
 std::optional<std::set<Word>> fit(const std::set<Word>& words, size_t most) {
   std::set<Word> kept;
   for (const Word& word : words) {

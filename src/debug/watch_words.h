@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <set>
+#include <utility>
 #include <vector>
 
 namespace pastcone::debug {
@@ -20,6 +21,8 @@ constexpr size_t kMostWords = 4;
 
 /// Of `size` bytes at an address.
 void add_words(uint64_t address, uint32_t size, std::set<Word>& into);
+/// The same of what an expression has read, or could not yet; not where nobody ever has memory.
+void add_read_words(const std::vector<std::pair<uint64_t, uint32_t>>& memory, std::set<Word>& into);
 
 /// As few as they can be without many more bytes than needed; none if they are too many.
 std::optional<std::set<Word>> fit(const std::set<Word>& words, size_t most = kMostWords);

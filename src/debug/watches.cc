@@ -145,7 +145,7 @@ Watches::Look Watches::look(const Watch& watch) const {
     user_regs_struct registers = what.frame ? what.frame->registers : user_regs_struct();
     Status known = what.code->evaluate(
         read, [&](int number) { return register_of(registers, number); }, value);
-    for (const auto& [from, size] : value.memory) add_words(from, size, now.words);
+    add_read_words(value.memory, now.words);
     if (!known) return now;
     address = static_cast<uint64_t>(value.value);
     if (!what.has_address) {

@@ -121,8 +121,8 @@ Status AgentExpression::evaluate(const ReadMemory& read, const ReadRegister& reg
         const uint64_t address = top;
         const auto size = static_cast<uint32_t>(now.operand);
         top = 0;
+        into.memory.emplace_back(address, size);  // also if it is not there yet
         if (!read(address, &top, size)) return fail("Cannot access memory at address {:#x}", address);
-        into.memory.emplace_back(address, size);
         break;
       }
       case Code::kIfGoto:

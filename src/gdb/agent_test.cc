@@ -58,6 +58,15 @@ TEST(Agent, DifferenceOfPointersMayBeNegative) {
   EXPECT_EQ(value({"const16 1000", "const16 1016", "sub", "const8 8", "div_unsigned", "end"}), -2);
 }
 
+// It may be there later.
+TEST(Agent, SaysWhatItCouldNotRead) {
+  auto expression = AgentExpression::parse(program({"const8 16", "ref32", "end"}));
+  ASSERT_TRUE(expression);
+  Evaluation found;
+  EXPECT_FALSE(expression->evaluate(no_memory, no_registers, found));
+  EXPECT_EQ(found.memory, (std::vector<std::pair<uint64_t, uint32_t>>{{16, 4}}));
+}
+
 TEST(Agent, SaysWhatIsWrong) {
   EXPECT_EQ(trouble({"const8 1", "const8 0", "div_signed", "end"}), "Division by zero");
   EXPECT_EQ(trouble({"const8 16", "ref32", "end"}), "Cannot access memory at address 0x10");

@@ -80,8 +80,8 @@ class Evaluator {
   Result<Number> memory(const Node& node) {
     auto address = static_cast<uint64_t>(TRY(run(node)));
     uint8_t bytes[sizeof(long double)] = {};
-    if (!read_(address, bytes, node.type.size)) return fail("Cannot access memory at address {:#x}", address);
     into_.memory.emplace_back(address, node.type.size);
+    if (!read_(address, bytes, node.type.size)) return fail("Cannot access memory at address {:#x}", address);
     return floating_number(bytes, node.type);
   }
 

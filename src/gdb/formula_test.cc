@@ -341,7 +341,7 @@ TEST_F(FormulaTest, TellsWhatItHasRead) {
   Evaluation evaluation;
   EXPECT_EQ(failing->evaluate(reader(), registers(), evaluation).error().message,
             "Cannot access memory at address 0x0");
-  EXPECT_EQ(evaluation.memory, (Reads{{at("&nothing"), 8}}));
+  EXPECT_EQ(evaluation.memory, (Reads{{at("&nothing"), 8}, {0, 8}})) << "also what is not there";
   EXPECT_TRUE(compile_formula(*gdb_, "local > 1")->uses_registers());
   EXPECT_FALSE(compile_formula(*gdb_, "d > 1")->uses_registers());
   EXPECT_TRUE(compile_formula(*gdb_, "1.5 > 1")->reads_nothing());

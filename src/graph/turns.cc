@@ -93,8 +93,10 @@ void TurnScan::get(const Item& item, uint32_t step, Turns& turns) {
   gave_up_ = item.number == 0;
   if (gave_up_) return;  // it may have it again at once, and then nothing more is said
   GroupId group{item.object, images_.of(thread_, event_, item.object)};
-  bool own = group.group == thread_.process().number();
-  if (std::exchange(alone_, false) && own) turns.add(group, {1, {index_, 1}, step});
+  uint32_t own = thread_.process().number();
+  // Also if it goes on in another group: those who have joined its own wait for this one.
+  if (std::exchange(alone_, false)) turns.add({own, images_.of(thread_, event_, own)}, {1, {index_, 1}, step});
+  if (holding_) holding_->last = group != group_;
   give_up(step, turns);
   group_ = group;
   holding_ = Holding{item.number, {index_, step + 1}, 0};

@@ -31,9 +31,10 @@ struct Holding {
   uint64_t number = 0;
   causal::Node from;   ///< the first step with it
   uint32_t until = 0;  ///< the step by which it is given up
+  bool last = false;   ///< the thread goes on in another group
 
   /// It was given up in the step in which it came: what was waited for had gone to another.
-  bool passes() const { return from.event > until; }
+  bool passes() const { return from.event > until && !last; }
 };
 
 /// Events of a group are in the order of their turns.

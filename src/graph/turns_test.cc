@@ -94,6 +94,35 @@ TEST(TurnsOfAGroup, PassThoseWhoDidNothingWithThem) {
   EXPECT_EQ(found, expected);
 }
 
+TEST(TurnsOfAGroup, AreWaitedForByWhoGoesOnInAnotherGroup) {
+  Images images;
+  Turns turns;
+  // p2 joins the group of p1 in its event 2; before that p3 has had their turn once more.
+  scan(0, thread(2, 1), images, turns,
+       {event(Op::kStart, 1), turn(Op::kTurn, 2, 3), turn(Op::kTurn, 1, 2), event(Op::kCall, 2),
+        event(Op::kExitGroup, 3)});
+  scan(1, thread(3, 1), images, turns,
+       {event(Op::kStart, 1), turn(Op::kTurnAfter, 2, 2), event(Op::kCall, 2), event(Op::kExitGroup, 3)});
+  std::vector<std::pair<Node, Node>> found;
+  for (const auto& edge : std::move(turns).hand_overs())
+    if (edge.to.thread == 0) found.emplace_back(edge.from, edge.to);
+  EXPECT_EQ(found, (std::vector<std::pair<Node, Node>>{{{1, leaving(3)}, {0, leaving(2)}}}));
+}
+
+TEST(TurnsOfAGroup, AreHandedOverByTheFirstWhoGoesOnInAnotherGroup) {
+  Images images;
+  Turns turns;
+  scan(0, thread(2, 1), images, turns,
+       {event(Op::kStart, 1), event(Op::kCall, 2), turn(Op::kTurn, 1, 4), event(Op::kCall, 3),
+        event(Op::kExitGroup, 4)});
+  scan(1, thread(3, 1), images, turns,
+       {event(Op::kStart, 1), turn(Op::kTurnAfter, 2, 2), event(Op::kCall, 2), event(Op::kExitGroup, 3)});
+  auto edges = std::move(turns).hand_overs();
+  ASSERT_EQ(edges.size(), 1u);
+  EXPECT_EQ(edges[0].from, (Node{0, entering(3)}));
+  EXPECT_EQ(edges[0].to, (Node{1, entering(2)}));
+}
+
 TEST(TurnsOfAGroup, AreCountedAnewInAnotherProgram) {
   Images images;
   Turns turns;

@@ -33,6 +33,7 @@ struct Standing {
 /// parallel mode beyond that, up to where it has passed so many points of its locks (src/runtime/horizon.h).
 struct Horizon {
   uint64_t step = 0, point = 0;
+  bool keeps_turn = false;  ///< while it stands there, having left an event: nobody runs who waits for it
 };
 inline constexpr Horizon kNoHorizon{UINT64_MAX, 0};
 using Horizons = std::map<ThreadId, Horizon>;

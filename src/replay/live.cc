@@ -201,6 +201,7 @@ void Live::set_horizons(const Horizons& horizons) {
   for (const auto& [thread, horizon] : horizons) {
     stage::ThreadSlot& slot = view.thread(thread_slot(view, thread));
     record::store(slot.horizon_point, horizon.point);
+    record::store(slot.keeps_turn, horizon.keeps_turn ? 1u : 0u);
     record::store(slot.horizon, horizon.step);
     record::bump_and_wake(slot.horizon_futex);
   }

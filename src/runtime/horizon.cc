@@ -29,13 +29,17 @@ void show_fds(Thread& t) {
   store(slot.descriptor_count, u64{t.process->fds.size});
 }
 
+/// Having left an event.
+bool keeps_turn(Thread& t, u64 step) { return step % 2 == 0 && load(slot_of(t).keeps_turn); }
+
 /// `hands_over`: what comes next in the log if others have the turn now.
 void park(Thread& t, u64 step, Op hands_over) {
   t.step = step;
   if (!has_horizon()) return;
   show_fds(t);
   if (may_go_on(t, step)) return;
-  if (t.process->parallel || t.log.at_end() || t.log.peek() == hands_over) give_back_turn(t);
+  bool gives_up = t.process->parallel || t.log.at_end() || t.log.peek() == hands_over;
+  if (gives_up && !keeps_turn(t, step)) give_back_turn(t);
   wait_at_horizon(t, step);
 }
 
@@ -59,6 +63,14 @@ void park_on_leaving(Thread& t) {
   // Others may need what it has, and it is about to give that back. If a signal comes first, it is not.
   bool goes_out = t.forks && (t.log.at_end() || (t.log.peek() != Op::kTurnAfter && !signal_is_next(t)));
   if (!goes_out) park(t, 2 * t.log.event_count, Op::kTurnAfter);
+}
+
+void park_with_turn(Thread& t) {
+  u64 step = 2 * t.log.event_count;
+  if (!has_horizon() || !keeps_turn(t, step) || may_go_on(t, step)) return;
+  t.step = step;
+  show_fds(t);
+  wait_at_horizon(t, step);
 }
 
 void pass_point(Thread& t) {

@@ -14,6 +14,9 @@ inline bool has_horizon() { return g.replay && (g.stage.header().flags & stage::
 bool may_go_on(Thread& t, u64 step);
 void park_on_entering(Thread& t);
 void park_on_leaving(Thread& t);
+/// On leaving an event, if ThreadSlot::keeps_turn says so: before others get the turn, so that who looks at the process finds
+/// memory as it has left it.
+void park_with_turn(Thread& t);
 
 /// Replay: points are where a thread has just taken something that others may have had, or given it back, in the order in which it
 /// does so; in serial mode only objects that the program names. They lie behind the step that the thread has come to last.

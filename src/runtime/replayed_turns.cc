@@ -153,6 +153,7 @@ void take_recorded_turn(Thread& t) {
 }
 
 void take_recorded_turn_after(Thread& t) {
+  park_with_turn(t);
   pass_turns(t, Op::kTurnAfter, 2 * t.log.event_count);
   park_on_leaving(t);
   if (!t.process->parallel) note_next_event(t);  // what it waits for comes after it

@@ -4,12 +4,13 @@
 #include "channels.h"
 #include "handlers.h"
 #include "objects.h"
+#include "pastcone/stage/shared_room.h"
 #include "turn.h"
 
 namespace pastcone::runtime {
 namespace {
 
-constexpr u64 kSharedBase = u64{1} << 43, kSharedRoom = u64{1} << 33, kSharedObjects = stage::kSharedMemories;
+constexpr u64 kSharedObjects = stage::kSharedMemories;
 
 /// To wait for its pages.
 ObjectState& state_of_memory(u64 object) {
@@ -144,7 +145,7 @@ void pages_are_there(u64 object, u64 until) {
   announce(state, object, true);
 }
 
-u64 shared_place(u64 object, u64 position) { return kSharedBase + object * kSharedRoom + position; }
+u64 shared_place(u64 object, u64 position) { return stage::kSharedBase + object * stage::kSharedRoom + position; }
 
 long record_file_write(Call& c) {
   u32 object = about_to_change(c);
@@ -184,8 +185,8 @@ long handle_ftruncate(Call& c) {
   long result = replay_result(c);
   // What lay behind the end is gone, also should the file grow again.
   if (object && c.t.process->parallel) await_pages(c.t, object, 1);
-  if (object && position < kSharedRoom)
-    sys(__NR_fallocate, own_fd(stage::kFdStore), kPunchHole, shared_place(object, position), kSharedRoom - position);
+  if (object && position < stage::kSharedRoom)
+    sys(__NR_fallocate, own_fd(stage::kFdStore), kPunchHole, shared_place(object, position), stage::kSharedRoom - position);
   return result;
 }
 

@@ -21,33 +21,36 @@ void write_turn(Thread& t, u64 number, bool after) {
   log.commit();
 }
 
-/// Gets the turn; true if somebody else had it since.
-bool get_turn(Thread& t) {
-  for (;;) {
-    stage::Group& group = group_of(t);
-    if (u32 merged = load(group.merged)) {  // our group has become part of a larger one
-      t.process->group = merged - 1;
-      continue;
-    }
-    if (swap_if(group.owner, 0u, t.tid)) {
-      bool ending = load(t.process->ending);
-      if (!load(group.merged) && !ending) break;
-      store(group.owner, 0u);
-      if (ending) futex_wake(group.owner, 1);  // perhaps it was for us
-      while (ending) sys(__NR_pause);
-      continue;
-    }
-    u32 owner = load(group.owner);
-    if (!owner) continue;
-    add(group.waiters, 1);
-    Timespec wait{0, 10'000'000};
-    long result = futex_wait(group.owner, owner, &wait);
-    add(group.waiters, -1);
-    if (result != -ETIMEDOUT || load(group.owner) != owner) continue;
-    // A holder that was killed cannot give it back; one that computes without calls must be interrupted.
-    if (is_gone(owner)) swap_if(group.owner, owner, 0u);
-    else interrupt_holder(owner);
+/// Waits a while for the turn of a group, or of the one that it has become part of; whether it has got it.
+bool try_turn(Thread& t, u32& number) {
+  stage::Group& group = g.stage.group(number);
+  if (u32 merged = load(group.merged)) {
+    number = merged - 1;
+    return false;
   }
+  if (swap_if(group.owner, 0u, t.tid)) {
+    bool ending = load(t.process->ending);
+    if (!load(group.merged) && !ending) return true;
+    store(group.owner, 0u);
+    if (ending) futex_wake(group.owner, 1);  // perhaps it was for us
+    while (ending) sys(__NR_pause);
+    return false;
+  }
+  u32 owner = load(group.owner);
+  if (!owner) return false;
+  add(group.waiters, 1);
+  Timespec wait{0, 10'000'000};
+  long result = futex_wait(group.owner, owner, &wait);
+  add(group.waiters, -1);
+  if (result != -ETIMEDOUT || load(group.owner) != owner) return false;
+  // A holder that was killed cannot give it back; one that computes without calls must be interrupted.
+  if (is_gone(owner)) swap_if(group.owner, owner, 0u);
+  else interrupt_holder(owner);
+  return false;
+}
+
+/// It has got the turn of its group; true if somebody else had it since.
+bool begin_turn(Thread& t) {
   stage::Group& group = group_of(t);
   t.has_turn = true;
   t.slice_start = ticks();
@@ -56,6 +59,21 @@ bool get_turn(Thread& t) {
   if (t.log.off) return false;  // nobody will see this change of hands again
   ++group.number;
   return true;
+}
+
+/// The same, having waited for it.
+bool get_turn(Thread& t) {
+  while (!try_turn(t, t.process->group)) {}
+  return begin_turn(t);
+}
+
+/// Lets somebody else have it who waits, if anybody does.
+void lend_turn(Thread& t) {
+  stage::Group& group = group_of(t);
+  u64 number = group.number;
+  release_turn(t);
+  for (int i = 0; i < 1000 && load(group.number) == number && load(group.waiters); ++i) sys(__NR_sched_yield);
+  acquire_turn(t);
 }
 
 }  // namespace
@@ -104,20 +122,25 @@ void become_serial(Process& p) {
 
 void join_group(Thread& t, u32 number) {
   Process& p = *t.process;
-  if (p.serial && p.group == number) return;
-  add(g.stage.group(number).members, 1u);
-  if (p.serial) {
-    // Everybody who waits for our turn has to wait for the other one from now on.
-    stage::Group& old = group_of(t);
-    add(g.stage.group(number).pi_waiters, load(old.pi_waiters));
-    store(old.merged, number + 1);
-    t.has_turn = false;
-    store(old.owner, 0u);
-    futex_wake(old.owner);
+  if (!p.serial) {
+    add(g.stage.group(number).members, 1u);
+    p.serial = true;
+    p.group = number;
+    return acquire_turn(t);
   }
-  p.serial = true;
+  // Everybody who waits for our turn has to wait for the other one from now on, and has it behind us: so we have both when that is
+  // said. Others may do the same the other way round; of two who wait for each other the one in the lower group gives way.
+  while (number != p.group && !try_turn(t, number))
+    if (number > p.group) lend_turn(t);
+  if (number == p.group) return;
+  stage::Group &old = group_of(t), &joined = g.stage.group(number);
+  add(joined.members, 1u);
+  add(joined.pi_waiters, load(old.pi_waiters));
   p.group = number;
-  acquire_turn(t);
+  if (begin_turn(t)) write_turn(t, joined.number, t.head_written);
+  store(old.merged, number + 1);
+  store(old.owner, 0u);
+  futex_wake(old.owner);
 }
 
 void leave_group(Thread& t) {

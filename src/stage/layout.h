@@ -276,7 +276,8 @@ struct ThreadSlot {
   uint64_t horizon;    ///< how far it may go, in steps: 2e is on leaving event e, 2e + 1 on entering the next;
   uint64_t horizon_point;  ///< beyond that step, up to where it has passed so many points of locks
   uint64_t points;     ///< that it has passed: each time it takes something or gives it back
-  uint32_t horizon_futex, pad;
+  uint32_t horizon_futex;
+  uint32_t keeps_turn;  ///< it does not hand the turn over on leaving an event before it may go on
   uint32_t tid;        ///< of the replayed thread
   uint16_t complete;   ///< 1: the recording of this thread ends with its end; 0: it was cut off
   uint16_t core;       ///< 1 + the one it was seen on last; 0: it has waited since

@@ -15,10 +15,14 @@ std::vector<Mapping> parse_mappings(std::string_view proc_maps) {
     Mapping mapping;
     char flags[5] = "";
     int path = 0;  // where the rest of the line begins
-    if (std::sscanf(line.c_str(), "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %*s %*s %n", &mapping.start,
-                    &mapping.end, flags, &mapping.offset, &path) != 4) {
+    uint64_t major = 0, minor = 0;
+    if (std::sscanf(line.c_str(),
+                    "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %" SCNx64 ":%" SCNx64 " %" SCNu64 " %n",
+                    &mapping.start, &mapping.end, flags, &mapping.offset, &major, &minor,
+                    &mapping.object.second, &path) != 7) {
       continue;
     }
+    mapping.object.first = major << 32 | minor;
     mapping.writable = flags[1] == 'w';
     mapping.executable = flags[2] == 'x';
     mapping.shared = flags[3] == 's';

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "pastcone/base/files.h"
@@ -15,6 +16,8 @@ struct Mapping {
   bool writable = false, executable = false, shared = false;
   Path file;               ///< empty: anonymous, or
   bool of_kernel = false;  ///< the vDSO and the like
+  /// What is mapped, for all who have it: device and inode. Shared anonymous memory has them, too.
+  std::pair<uint64_t, uint64_t> object = {};
 };
 
 /// Lines that make no sense are left out.

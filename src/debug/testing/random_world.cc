@@ -1,6 +1,7 @@
 #include "pastcone/debug/testing/random_world.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 
 #include "pastcone/causal/build.h"
@@ -15,11 +16,13 @@ World::World(std::mt19937& random, const WorldOptions& options) : random_(random
   causal_testing::RandomExecution execution =
       causal_testing::random_execution(random, {options.threads, options.steps, false});
   make_units(options.serial, execution);
+  if (options.shared > 0) make_group(execution);
   truth_ = std::move(execution.truth);
   pasts_ = truth_.pasts(causal::kAllKinds);
   graph_ = std::move(causal::build(std::move(execution.input)).value());
   make_states();
   make_truth(options);
+  if (options.shared > 0) make_shared(options);
 }
 
 /// In serial mode the turn goes from step to step.
@@ -48,6 +51,23 @@ void World::make_units(bool serial, causal_testing::RandomExecution& execution) 
   }
 }
 
+/// Some units have one turn.
+void World::make_group(causal_testing::RandomExecution& execution) {
+  for (size_t unit = 0; unit < units_.size(); ++unit) {
+    bool shares = unit < 2 || below(2) == 0;
+    if (shares) std::ranges::copy(units_[unit].threads, std::back_inserter(group_));
+  }
+  for (Node node : execution.truth.nodes) {
+    if (std::ranges::find(group_, node.thread) == group_.end()) continue;
+    if (node.event <= 2) continue;  // who begins has no turn yet
+    if (!group_chain_.empty() && group_chain_.back().thread != node.thread) {
+      execution.input.edges.push_back({group_chain_.back(), node, EdgeKind::kHandOver, 1});
+      execution.truth.edges.push_back({group_chain_.back(), node, EdgeKind::kHandOver});
+    }
+    group_chain_.push_back(node);
+  }
+}
+
 void World::make_states() {
   for (UnitStates& unit : units_) {
     for (size_t done = 0; done <= unit.chain.size(); ++done) {
@@ -55,6 +75,11 @@ void World::make_states() {
       if (done > 0) need = pasts_[truth_.place(unit.chain[done - 1])];
       // A thread does nothing before its first step.
       bool runs = done > 0 && (done == unit.chain.size() || unit.chain[done].event > 1);
+      // Nobody of a group runs inside an event: another one may have the turn.
+      bool inside = done < unit.chain.size() && unit.chain[done].event % 2 == 0;
+      bool alone = group_.empty() || std::ranges::find(group_, unit.threads.front()) == group_.end();
+      bool last = done == unit.chain.size();
+      runs = runs && (alone || (!inside && !last));
       unit.details.push_back(runs ? below(3) : 0);
       unit.need.push_back({need});
       if (runs && done < unit.chain.size()) {
@@ -85,10 +110,145 @@ void World::make_truth(const WorldOptions& options) {
   }
 }
 
+/// Between two steps of one that has the turn, and at the end of its events.
+void World::make_writes() {
+  for (size_t place = 0; place < group_chain_.size(); ++place) {
+    Node node = group_chain_[place];
+    if (node.event % 2 == 0 && below(3) == 0) writes_.push_back({{node, 0}, place + 1});
+    for (const UnitStates& unit : units_) {
+      auto at = std::ranges::find(unit.chain, node);
+      if (at == unit.chain.end() || node.event % 2 == 0) continue;
+      uint64_t most = unit.details[static_cast<size_t>(at - unit.chain.begin())];
+      for (uint64_t detail = 1; detail <= most; ++detail)
+        if (below(2) == 0) writes_.push_back({{{node.thread, node.event - 1}, detail * 10}, place});
+    }
+  }
+  std::ranges::stable_sort(writes_, {},
+                           [](const Write& write) { return std::pair(write.place, write.moment.detail); });
+}
+
+void World::make_shared(const WorldOptions& options) {
+  make_writes();
+  for (uint32_t i = 0; i < options.shared; ++i) {
+    SharedPart& part = shared_.emplace_back();
+    for (size_t k = 0; k <= writes_.size(); ++k)
+      part.values.push_back(options.truth != 0 && below(options.truth) == 0);
+    uint32_t thread = group_[below(group_.size())];
+    part.born = {thread, std::min<uint32_t>(2, truth_.events[thread])};
+    Unit unit{group_, true};
+    if (part.born.event != 0) unit.born = part.born;
+    parts_.push_back(unit);
+  }
+}
+
+Conjunction World::any_shared(size_t most) {
+  Conjunction all{part_units_.size() + below(shared_.size())};
+  for (size_t tries = 0; tries < 4 * most && all.size() < most; ++tries) {
+    size_t part = below(parts_.size());
+    bool is_shared = part >= part_units_.size();
+    auto same = [&](size_t other) {
+      return other == part ||
+             (!is_shared && other < part_units_.size() && part_units_[other] == part_units_[part]);
+    };
+    if (std::ranges::none_of(all, same)) all.push_back(part);
+  }
+  return all;
+}
+
+size_t World::writes_in(const Front& front) const {
+  size_t count = 0;
+  while (count < writes_.size() && debug::has(front, writes_[count].moment)) ++count;
+  return count;
+}
+
+std::optional<Moment> World::next_shared(const Front& front, const debug::Ask& ask) const {
+  const SharedPart& part = shared_[ask.part - part_units_.size()];
+  Front there = front;
+  if (part.born.event != 0) debug::join(there, cut_of(pasts_[truth_.place(part.born)]));
+  size_t count = writes_in(there);
+  if (part.values[count] == ask.holds) {
+    if (there.cut[part.born.thread] != front.cut[part.born.thread]) return Moment{part.born, 0};
+    return ask.from;
+  }
+  for (; count < writes_.size(); ++count)
+    if (part.values[count + 1] == ask.holds) return writes_[count].moment;
+  return {};
+}
+
+/// How far a thread can have gone on if this has happened.
+uint64_t World::most_detail(const NodeSet& set, uint32_t thread) const {
+  for (size_t unit = 0; unit < units_.size(); ++unit) {
+    const UnitStates& states = units_[unit];
+    if (std::ranges::find(states.threads, thread) == states.threads.end()) continue;
+    size_t done = done_in(unit, set);
+    if (moment_of(unit, {done, 1}).step.thread != thread || done == 0) return 0;
+    uint64_t most = states.details[done];
+    return most != 0 && (states.need[done][1] & ~set).none() ? most : 0;
+  }
+  return 0;
+}
+
+bool World::holds(size_t part, const Front& front, const NodeSet& set) const {
+  if (part < part_units_.size()) {
+    size_t unit = part_units_[part];
+    Spot spot{done_in(unit, set), 0};
+    for (uint32_t thread : units_[unit].threads)
+      if (uint64_t detail = front.detail_of(thread)) spot.detail = detail / 10;
+    return is_true(part, spot);
+  }
+  const SharedPart& shared = shared_[part - part_units_.size()];
+  return front.cut[shared.born.thread] >= shared.born.event && shared.values[writes_in(front)];
+}
+
+std::vector<Front> World::fronts(const Conjunction& conjunction, const Front& from) const {
+  std::vector<Front> all;
+  NodeSet begin = set_of(from.cut);
+  each_cut([&](const NodeSet& set) {
+    if ((begin & ~set).any()) return;
+    Front front{cut_of(set)};
+    auto threads = static_cast<uint32_t>(truth_.events.size());
+    std::vector<uint64_t> least(threads, 0), most(threads, 0);
+    for (uint32_t thread = 0; thread < threads; ++thread) {
+      most[thread] = most_detail(set, thread);
+      if (front.cut[thread] == from.cut[thread]) least[thread] = from.detail_of(thread) / 10;
+    }
+    std::vector<uint64_t> now = least;
+    for (bool more = true; more;) {
+      front.details.clear();
+      for (uint32_t thread = 0; thread < threads; ++thread)
+        if (now[thread] != 0) front.details[thread] = now[thread] * 10;
+      if (std::ranges::all_of(conjunction, [&](size_t part) { return holds(part, front, set); }))
+        all.push_back(front);
+      more = false;
+      for (size_t i = 0; i < now.size() && !more; ++i) {
+        more = now[i] < most[i];
+        now[i] = more ? now[i] + 1 : least[i];
+      }
+    }
+  });
+  return all;
+}
+
+bool World::was_false(size_t part, const Front& from, const Front& until) const {
+  if (part >= part_units_.size()) {
+    const std::vector<bool>& values = shared_[part - part_units_.size()].values;
+    for (size_t count = writes_in(from); count < writes_in(until); ++count)
+      if (!values[count]) return true;
+    return false;
+  }
+  auto spot = [&](const Front& front) {
+    Spot found{done_in(part_units_[part], set_of(front.cut)), 0};
+    for (uint32_t thread : units_[part_units_[part]].threads)
+      if (uint64_t detail = front.detail_of(thread)) found.detail = detail / 10;
+    return found;
+  };
+  return was_false(part, spot(from), spot(until));
+}
+
 Conjunction World::any_conjunction(size_t most) {
   Conjunction all;
   for (size_t tries = 0; tries < 4 * most && all.size() < most; ++tries) {
-    size_t part = below(parts_.size());
+    size_t part = below(part_units_.size());
     auto same = [&](size_t other) { return part_units_[other] == part_units_[part]; };
     if (std::ranges::none_of(all, same)) all.push_back(part);
   }
@@ -138,12 +298,16 @@ Moment World::moment_of(size_t unit, Spot spot) const {
   return moment;
 }
 
-Result<std::vector<std::optional<Moment>>> World::next(const Cut& cut, std::span<const debug::Ask> asks) {
+Result<std::vector<std::optional<Moment>>> World::next(const Front& front, std::span<const debug::Ask> asks) {
   std::vector<std::optional<Moment>> answers;
   for (const debug::Ask& ask : asks) {
     ++asked_;
+    if (ask.part >= part_units_.size()) {
+      answers.push_back(next_shared(front, ask));
+      continue;
+    }
     size_t unit = part_units_[ask.part];
-    Spot spot{done_in(unit, set_of(cut)), ask.from.detail / 10};
+    Spot spot{done_in(unit, set_of(front.cut)), ask.from.detail / 10};
     if (moment_of(unit, spot) != ask.from) return fail("{} is not where the cut is", ask.from.step.event);
     answers.emplace_back();
     for (bool skip = ask.beyond; spot.done < units_[unit].details.size(); skip = false) {

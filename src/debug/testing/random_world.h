@@ -16,6 +16,7 @@ using causal_testing::NodeSet;
 using debug::Conjunction;
 using debug::Disjunction;
 using debug::Found;
+using debug::Front;
 using debug::Moment;
 using debug::Unit;
 
@@ -32,6 +33,7 @@ struct WorldOptions {
   bool serial = false;  ///< processes are units
   unsigned truth = 3;   ///< one state of so many is true; 0: none
   uint32_t parts = 4;
+  uint32_t shared = 0;  ///< so many parts more about memory that several units share; needs `serial`
 };
 
 /// Where the parts of a conjunction are.
@@ -47,10 +49,12 @@ class World : public debug::Prober {
   size_t units() const { return units_.size(); }
   /// Of different units, at most so many.
   Conjunction any_conjunction(size_t most);
+  /// Of any kind, and perhaps the same unit: at least one of them is about what is shared.
+  Conjunction any_shared(size_t most);
   /// That of a random set of events.
   causal::Cut any_cut();
 
-  Result<std::vector<std::optional<Moment>>> next(const causal::Cut& cut,
+  Result<std::vector<std::optional<Moment>>> next(const Front& front,
                                                   std::span<const debug::Ask> asks) override;
   size_t asked() const { return asked_; }
 
@@ -65,6 +69,10 @@ class World : public debug::Prober {
                    const Spots& spots_b) const;
   /// Whether the part was false between them.
   bool was_false(size_t part, Spot from, Spot until) const;
+  /// All states, with how far threads have gone on behind their steps, in which they hold.
+  std::vector<Front> fronts(const Conjunction& conjunction, const Front& from) const;
+  /// Whether the part was false in between.
+  bool was_false(size_t part, const Front& from, const Front& until) const;
   std::vector<Found> true_minimal(std::vector<Found> states) const;
   std::vector<Found> sorted(std::vector<Found> states) const;
 
@@ -76,6 +84,24 @@ class World : public debug::Prober {
     std::vector<std::vector<NodeSet>> need;  ///< by done, then detail: all that has to have happened
   };
 
+  /// A write to what is shared; each has those before it in its past.
+  struct Write {
+    Moment moment;
+    size_t place;  ///< in the group's chain: it comes behind so many of its steps
+    auto operator<=>(const Write& other) const = default;
+  };
+  struct SharedPart {
+    std::vector<bool> values;  ///< behind so many writes
+    Node born;
+  };
+
+  void make_group(causal_testing::RandomExecution& execution);
+  void make_writes();
+  void make_shared(const WorldOptions& options);
+  std::optional<Moment> next_shared(const Front& front, const debug::Ask& ask) const;
+  size_t writes_in(const Front& front) const;
+  uint64_t most_detail(const NodeSet& set, uint32_t thread) const;
+  bool holds(size_t part, const Front& front, const NodeSet& set) const;
   uint32_t below(size_t limit) { return static_cast<uint32_t>(random_() % limit); }
   void make_units(bool serial, causal_testing::RandomExecution& execution);
   void make_states();
@@ -96,6 +122,10 @@ class World : public debug::Prober {
   std::vector<size_t> part_units_;
   std::vector<Unit> parts_;
   std::vector<std::vector<std::vector<bool>>> truth_of_;  ///< by part, done, detail
+  std::vector<uint32_t> group_;                           ///< threads that share
+  std::vector<Node> group_chain_;
+  std::vector<Write> writes_;
+  std::vector<SharedPart> shared_;  ///< the last parts
   size_t asked_ = 0;
 };
 

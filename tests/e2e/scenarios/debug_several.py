@@ -41,3 +41,16 @@ def test_debug_several_counts(context):
     context.record(recording, [compile_c(context, "several", SOURCE, "-g", "-O0")])
     said = debug(context, recording, "stop if any several: n == 20 && p1: n == 3", "continue all").stdout.decode()
     context.expect(said.count("p1: n == 3 held 1 time") == 1 and said.count("n == 20 held never") == 2, f"counts: {said}")
+
+
+def test_debug_several_alternatives(context):
+    """Where one alternative has held, the others are still to come."""
+    recording = context.path("recording")
+    context.record(recording, [compile_c(context, "several", SOURCE, "-g", "-O0")])
+    session = debug(context, recording, "stop if p2: n == 7 || p2: n == 3 || p2: n == 5", "continue", "print n", "continue", "print n",
+                    "continue", "print n", "continue")
+    text = session.stdout.decode()
+    context.expect(values(text) == [3, 5, 7] and "does not hold again" in text, f"n at the stops: {values(text)}", session)
+    session = debug(context, recording, "trace n if p2: n == 7 || p1: n == 6 || p2: n == 3", "continue")
+    traced = [line.rsplit("= ", 1)[1] for line in session.stdout.decode().splitlines()[1:] if line.startswith("Trace 1:")]
+    context.expect(traced[0] == "3" and sorted(traced) == ["3", "6", "7"], f"each alternative once: {traced}", session)

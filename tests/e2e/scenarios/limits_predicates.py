@@ -33,13 +33,15 @@ def _refused(context, recording, predicate, why):
 
 
 def test_limit_predicate_memory(context):
-    """Memory that is shared with other processes, registers of an optimised function, variables of inner blocks."""
+    """Memory that is shared with other processes in parallel mode and with '->', registers of an optimised function, variables of inner
+    blocks."""
     context.need("gdb")
-    for how, predicate, why in (("-O0", "p1: *shared == 3", b"MAP_SHARED"),
-                                ("-O2", "p1: s == 3 in spin", b"optimised"),
-                                ("-O0", "p1: twice == 4 in spin", b"twice")):
+    for how, options, predicate, why in (("-O0", ["--threads=parallel"], "p1: *shared == 3", b"parallel mode"),
+                                         ("-O0", [], "p2: *shared == 3 -> p1: *shared == 3", b"MAP_SHARED"),
+                                         ("-O2", [], "p1: s == 3 in spin", b"optimised"),
+                                         ("-O0", [], "p1: twice == 4 in spin", b"twice")):
         recording = context.path("recording" + how)
-        context.record(recording, [compile_c(context, "subject" + how, SOURCE, "-g", how)])
+        context.record(recording, [compile_c(context, "subject" + how, SOURCE, "-g", how)], options)
         _refused(context, recording, predicate, why)
     there = debug(context, context.path("recording-O0"), "stop if p2: *shared == 3 at spin", "continue", "print *shared", label="at")
     context.expect(b"$1 = 3\n" in there.stdout, "at a place it can be told", there)
