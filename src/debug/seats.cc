@@ -5,6 +5,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <optional>
+#include <ranges>
 
 #include "pastcone/debug/door.h"
 #include "pastcone/debug/hidden_runtime.h"
@@ -23,6 +24,20 @@ bool is_about_now(const std::string& error) {
                            "not saved", "nvalid memory", "no memory at", "while executing Python code"})
     if (error.find(text) != std::string::npos) return true;
   return false;
+}
+
+/// That it executed, or was forked with.
+const ProgramRun* last_program(const ProcessTable& processes, ProcessId process) {
+  EventId until;
+  while (const ProcessRecord* record = processes.find(process)) {
+    for (const ProgramRun& program : record->programs | std::views::reverse) {
+      bool later = until.valid() && program.event.thread() == until.thread() && program.event.index() > until.index();
+      if (!later) return &program;
+    }
+    until = record->parent;
+    process = until.process();
+  }
+  return nullptr;
 }
 
 /// If its source is known.
@@ -156,9 +171,8 @@ Status Seats::connect(Seat& seat) {
 
 Result<gdb::Gdb*> Seats::look_at_file(ProcessId process) {
   Seat* seat = TRY(sit(process));
-  const ProcessRecord* record = engine_.world().processes.find(process);
-  bool named = record != nullptr && !record->programs.empty();
-  if (seat->program.empty() && named) TRY(seat->gdb->console(fmt::format("file {}", record->programs.back().path)));
+  const ProgramRun* program = last_program(engine_.world().processes, process);
+  if (seat->program.empty() && program != nullptr) TRY(seat->gdb->console(fmt::format("file {}", program->path)));
   if (seat->connected) TRY(seat->gdb->console("disconnect"));  // it would show what it has seen last
   seat->connected = false;
   return seat->gdb.get();

@@ -137,3 +137,24 @@ def test_debug_clocks_are_places(context):
     frame = next(line for line in text.splitlines() if line.startswith("#0"))
     context.expect(not frame.endswith("in ?? ()"), "it is nowhere", result)  # without debug information: ?? () from ld-linux
     expect_lines(context, text, "Breakpoint 1, main", "$1 = 0", "the recording ends here")
+
+
+def test_debug_not_begun(context):
+    """Of a process that is not there yet gdb knows the file: that of the program it is forked with, too."""
+    source = r"""#include <sys/wait.h>
+#include <unistd.h>
+int initial = 41;
+int main(void) {
+  if (fork() == 0) {
+    if (fork() == 0) _exit(++initial - 42);
+    wait(0);
+    _exit(0);
+  }
+  wait(0);
+  return 0;
+}
+"""
+    recording = context.path("recording")
+    context.record(recording, [compile_c(context, "forks", source, "-g", "-O0")])
+    said = debug(context, recording, "focus p3", "print initial", "list 3,3").stdout.decode()
+    expect_lines(context, said, "$1 = 41", "int initial = 41;")
