@@ -31,7 +31,7 @@ int main(int argc, char** argv) {
 """
 CLEAR = rb"\r\x1b\[K"
 LINE = re.compile(CLEAR + rb"([^\r\n\x1b]* \xe2\x80\xa6[^\r\n\x1b]*)(.{4})", re.S)
-LEAST = 4  # seconds that it takes to go through all of it
+LEAST = 2.5  # seconds that it takes to go through all of it
 
 
 def _recorded(context):
@@ -42,9 +42,10 @@ def _recorded(context):
         context.expect(context.record(recording, [program, str(rounds)]).status == 0, "recording")
         begun = time.monotonic()
         context.run([context.pastcone, "replay", recording], label="replay")
-        if time.monotonic() - begun > LEAST or rounds > 2_000_000:
+        took = time.monotonic() - begun
+        if took > LEAST or rounds > 2_000_000:
             return recording, rounds
-        rounds *= 2
+        rounds = int(rounds * max(1.25 * LEAST / took, 1.25))
 
 
 def _lines(context, seen):
