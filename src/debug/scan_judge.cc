@@ -1,5 +1,4 @@
 // What holds at a moment of a scan.
-#include <sys/uio.h>
 
 #include <algorithm>
 
@@ -10,8 +9,6 @@
 
 namespace pastcone::debug {
 namespace {
-
-constexpr size_t kMostAtOnce = 1024;
 
 bool overlap(const Word& a, const Word& b) {
   return a.address < b.address + b.size && b.address < a.address + a.size;
@@ -231,14 +228,6 @@ std::vector<uint8_t> Scan::bytes_of(const Post& post, const std::set<Word>& word
   size_t size = 0;
   for (const Word& word : words) size += word.size;
   std::vector<uint8_t> bytes(size);
-  std::vector<iovec> theirs;
-  for (const Word& word : words) theirs.push_back({reinterpret_cast<void*>(word.address), word.size});
-  iovec ours{bytes.data(), size};
-  pid_t pid = now().pid(post.process);
-  if (words.empty()) return bytes;
-  if (words.size() <= kMostAtOnce &&
-      process_vm_readv(pid, &ours, 1, theirs.data(), theirs.size(), 0) == static_cast<ssize_t>(size))
-    return bytes;
   auto read = reader(post.process);
   size_t at = 0;
   for (const Word& word : words) {

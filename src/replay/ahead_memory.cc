@@ -66,8 +66,7 @@ bool AheadMemory::write(uint64_t address, const void* from, size_t size) {
     if (block == nullptr) return false;
     size_t at = address - block->begin;
     std::memcpy(block->bytes.data() + at, from, size);
-    block->dirty_begin = std::min(block->dirty_begin, at);
-    block->dirty_end = std::max(block->dirty_end, at + size);
+    for (size_t i = at; i < at + size; ++i) block->dirty.set(i);
   }
   written_ = {address, size};
   return true;
@@ -96,9 +95,14 @@ bool AheadMemory::read_kept(uint64_t address, void* to, size_t size) const {
   return true;
 }
 
+/// No more than was written: of what is beside it somebody else may have changed something.
 void AheadMemory::flush(Block& block) {
-  size_t begin = std::exchange(block.dirty_begin, kBlock), end = std::exchange(block.dirty_end, 0);
-  if (begin < end) memory_.write_through(block.begin + begin, block.bytes.data() + begin, end - begin);
+  if (block.dirty.none()) return;
+  for (size_t begin = 0, end; begin < kBlock; begin = end + 1) {
+    for (end = begin; end < kBlock && block.dirty.test(end);) ++end;
+    if (begin < end) memory_.write_through(block.begin + begin, block.bytes.data() + begin, end - begin);
+  }
+  block.dirty.reset();
 }
 
 void AheadMemory::flush() {

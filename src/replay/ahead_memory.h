@@ -6,6 +6,7 @@
 #include <sys/types.h>
 
 #include <array>
+#include <bitset>
 #include <cstdint>
 #include <span>
 #include <utility>
@@ -52,7 +53,7 @@ class AheadMemory : public EmulatedMemory {
   struct Block {
     uint64_t begin = kNone;
     std::array<uint8_t, kBlock> bytes;
-    size_t dirty_begin = kBlock, dirty_end = 0;
+    std::bitset<kBlock> dirty;
   };
   struct CodeBlock {
     uint64_t begin = kNone;

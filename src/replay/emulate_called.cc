@@ -8,10 +8,10 @@ namespace pastcone::replay {
 namespace {
 
 /// One operand, by the processor itself, so that all flags are right.
-#define ALTER(operation)                                                                       \
-  asm volatile("lea -128(%%rsp), %%rsp; " operation "; pushfq; popq %1; lea 128(%%rsp), %%rsp" \
-               : "+r"(value), "=&r"(flags)                                                     \
-               : "c"(count)                                                                    \
+#define ALTER(operation)                                                                                        \
+  asm volatile("lea -128(%%rsp), %%rsp; pushq %1; popfq; " operation "; pushfq; popq %1; lea 128(%%rsp), %%rsp" \
+               : "+r"(value), "+&r"(flags)                                                                      \
+               : "c"(count)                                                                                     \
                : "cc", "memory")
 
 /// rdx:rax and an operand.
@@ -22,23 +22,21 @@ namespace {
                : "cc", "memory")
 
 constexpr unsigned kMultiply = 4, kMultiplySigned = 5, kDivide = 6, kDivideSigned = 7, kWide = 8;
-constexpr uint64_t kAlwaysSet = 2;  // of the flags
 
 enum class Change { kShiftLeft, kShiftRight, kShiftSigned, kNegate, kIncrement, kDecrement };
 
+/// `flags`: those before, as are all that these change.
 template <typename Word>
-uint64_t multiplied(Word& left, Word right) {
-  uint64_t flags = 0;
-  asm volatile("lea -128(%%rsp), %%rsp; imul %2, %0; pushfq; popq %1; lea 128(%%rsp), %%rsp"
-               : "+r"(left), "=&r"(flags)
+uint64_t multiplied(Word& left, Word right, uint64_t flags) {
+  asm volatile("lea -128(%%rsp), %%rsp; pushq %1; popfq; imul %2, %0; pushfq; popq %1; lea 128(%%rsp), %%rsp"
+               : "+r"(left), "+&r"(flags)
                : "r"(right)
                : "cc", "memory");
   return flags & kArithmeticFlags;
 }
 
 template <typename Word>
-uint64_t altered(Change change, Word& value, uint8_t count) {
-  uint64_t flags = 0;
+uint64_t altered(Change change, Word& value, uint8_t count, uint64_t flags) {
   switch (change) {
     case Change::kShiftLeft:
       ALTER("shl %%cl, %0");
@@ -62,10 +60,10 @@ uint64_t altered(Change change, Word& value, uint8_t count) {
   return flags & kArithmeticFlags;
 }
 
-uint64_t altered(Change change, bool wide, uint64_t& value, uint8_t count) {
-  if (wide) return altered<uint64_t>(change, value, count);
+uint64_t altered(Change change, bool wide, uint64_t& value, uint8_t count, uint64_t flags) {
+  if (wide) return altered<uint64_t>(change, value, count, flags);
   auto narrow = static_cast<uint32_t>(value);
-  uint64_t flags = altered<uint32_t>(change, narrow, count);
+  flags = altered<uint32_t>(change, narrow, count, flags);
   value = narrow;
   return flags;
 }
@@ -94,7 +92,7 @@ bool Emulation::shift(unsigned operation, const Operand& left, uint8_t count) {
   Change change = operation == 4   ? Change::kShiftLeft
                   : operation == 5 ? Change::kShiftRight
                                    : Change::kShiftSigned;
-  uint64_t flags = altered(change, wide_, *value, count);
+  uint64_t flags = altered(change, wide_, *value, count, flags_before());
   if (!store(left, *value)) return false;
   if (count != 0) set_flags(flags);
   return next();
@@ -105,10 +103,10 @@ bool Emulation::multiply(const Operand& left, int64_t right) {
   if (!value || short_) return false;
   uint64_t flags = 0;
   if (wide_) {
-    flags = multiplied<uint64_t>(*value, static_cast<uint64_t>(right));
+    flags = multiplied<uint64_t>(*value, static_cast<uint64_t>(right), flags_before());
   } else {
     auto narrow = static_cast<uint32_t>(*value);
-    flags = multiplied<uint32_t>(narrow, static_cast<uint32_t>(right));
+    flags = multiplied<uint32_t>(narrow, static_cast<uint32_t>(right), flags_before());
     value = narrow;
   }
   if (!store({false, reg_, 0}, *value)) return false;
@@ -118,7 +116,7 @@ bool Emulation::multiply(const Operand& left, int64_t right) {
 
 /// By the processor itself: what it leaves in the flags is then the same, even where that has no meaning.
 bool Emulation::widen(unsigned kind, uint64_t operand) {
-  uint64_t low = r_.rax, high = r_.rdx, flags = (r_.eflags & kArithmeticFlags) | kAlwaysSet;
+  uint64_t low = r_.rax, high = r_.rdx, flags = flags_before();
   switch (kind | (wide_ ? kWide : 0)) {
     case kMultiply:
       WIDEN("mull %k3");
@@ -179,7 +177,7 @@ bool Emulation::group_three() {
     case 2:
       return store(operand, ~*value) && next();
     case 3:
-      flags = altered(Change::kNegate, wide_, *value, 0);
+      flags = altered(Change::kNegate, wide_, *value, 0, flags_before());
       if (!store(operand, *value)) return false;
       set_flags(flags);
       return next();
@@ -199,12 +197,12 @@ bool Emulation::group_five() {
   auto value = load(operand, kind < 2 ? width() : 8);
   if (!value || short_) return false;
   if (kind < 2) {
-    uint64_t flags = altered(kind == 0 ? Change::kIncrement : Change::kDecrement, wide_, *value, 0);
+    uint64_t flags = altered(kind == 0 ? Change::kIncrement : Change::kDecrement, wide_, *value, 0, flags_before());
     if (!store(operand, *value)) return false;
     set_flags((flags & ~kCarry) | (r_.eflags & kCarry));
     return next();
   }
-  if (kind != 2 && kind != 4) return false;
+  if ((kind != 2 && kind != 4) || !is_place(*value)) return false;
   if (kind == 2 && !push(r_.rip + at_)) return false;
   r_.rip = *value;
   return true;
@@ -300,7 +298,7 @@ bool Emulation::run_called(uint8_t operation) {
         r_.rdx = static_cast<uint32_t>(static_cast<int32_t>(r_.rax) >> 31);
       return next();
     case 0xc3:
-      if (!pop(value)) return false;
+      if (!pop(value) || !is_place(value)) return false;
       r_.rip = value;
       return true;
     case 0xc9:

@@ -65,6 +65,10 @@ class Emulation {
   bool widen(unsigned kind, uint64_t operand);
   bool can_divide(uint64_t divisor, bool with_sign) const;
   bool byte_arithmetic(unsigned operation, const Operand& left, uint64_t right);
+  /// Elsewhere nothing can be: the instruction that would lead there faults.
+  static bool is_place(uint64_t address) { return address >> 47 == 0; }
+  /// As the processor is to find them: what an instruction leaves without a meaning may depend on them.
+  uint64_t flags_before() const { return (r_.eflags & kArithmeticFlags) | kAlwaysSet; }
   void set_flags(uint64_t flags) { r_.eflags = (r_.eflags & ~kArithmeticFlags) | flags; }
   bool next() {
     if (short_) return false;

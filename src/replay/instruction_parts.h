@@ -8,6 +8,7 @@
 namespace pastcone::replay {
 
 inline constexpr uint64_t kArithmeticFlags = 0x8d5;  // of, sf, zf, af, pf, cf
+inline constexpr uint64_t kAlwaysSet = 2;            // of the flags
 inline constexpr uint64_t kResume = 0x10000;         // left by the fault at the breakpoint
 
 /// Its registers as instructions number them.

@@ -201,7 +201,7 @@ class Tracer {
   // tracer_ahead.cc: without the processor
   bool may_go_ahead(const Thread& thread) const;
   bool begin_ahead(Thread& thread);
-  std::optional<TraceStop> go_ahead(Thread& thread, bool& passed);
+  std::optional<TraceStop> go_ahead(Thread& thread, bool told, bool& passed);
   void come_back(Thread& thread);
   const user_regs_struct* ahead_of(pid_t thread) const;
 

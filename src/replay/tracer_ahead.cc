@@ -52,8 +52,9 @@ bool Tracer::begin_ahead(Thread& thread) {
   return true;
 }
 
-/// Up to the next hit, if it is not far; over the breakpoint where it stands, which is then `passed`.
-std::optional<TraceStop> Tracer::go_ahead(Thread& thread, bool& passed) {
+/// Up to the next hit, if it is not far. `told`: there is a breakpoint where it stands, which has been told of, and is
+/// `passed` if it comes further at all.
+std::optional<TraceStop> Tracer::go_ahead(Thread& thread, bool told, bool& passed) {
   passed = false;
   if (!begin_ahead(thread)) return std::nullopt;
   ProcessRef process = thread.process.lock();
@@ -65,7 +66,7 @@ std::optional<TraceStop> Tracer::go_ahead(Thread& thread, bool& passed) {
   bounds.alone = bounds.called = true;
   bounds.memory = &kept;
   for (int i = 0; i < kMostInstructions && !in_runtime(now.rip); ++i) {
-    if (i > 0 && memory.has(now.rip)) {
+    if ((i > 0 || !told) && memory.has(now.rip)) {
       if (!memory.is_in_place(now.rip)) break;
       return TraceStop{TraceStop::Kind::kBreak, process->id, thread.id, now.rip, 0};
     }

@@ -122,6 +122,7 @@ std::optional<int64_t> Tracer::call(Thread& thread, int64_t number,
   if (memory.call_instruction == 0) memory.call_instruction = find_call_instruction(memory, process->id);
   uint64_t at = memory.call_instruction;
   if (at == 0 || memory.any(at, at + 2)) return std::nullopt;
+  come_back(thread);
   keep_signal(thread);
   user_regs_struct before{};
   uint64_t mask = 0;

@@ -31,6 +31,7 @@ bool is_fault(int signal, const siginfo_t& info) {
 
 /// Some instructions show that they are being stepped: the trap flag gets where the program can see it.
 Tracer::Here Tracer::prepare_step(Thread& thread) {
+  come_back(thread);
   thread.pushes_flags = thread.saves_flags = thread.traps_itself = thread.repeats = false;
   Here here;
   if (ptrace(PTRACE_GETREGS, thread.id, nullptr, &here.registers) != 0) return here;

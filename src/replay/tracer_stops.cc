@@ -97,7 +97,7 @@ void Tracer::note_stop(Thread& thread, int status) {
     hit = writes ? pass_fault(thread) : pass_call(thread);
     if (thread.gone) return;
     same_cpu_.note_hit(thread.id);
-    if (writes && !hit) hit = go_ahead(thread, passed);
+    if (writes && !hit) hit = go_ahead(thread, false, passed);
     bool stepped = thread.stepping && thread.stands && !thread.passing && thread.signal == 0;
     if (!hit && stepped) hit = TraceStop{TraceStop::Kind::kStep, process->id, thread.id, 0, 0};
   } else if (process->pages_due && !thread.at_call) {
@@ -325,10 +325,10 @@ void Tracer::conclude(Thread& thread, TraceStop hit) {
     if (thread.gone) return;
     same_cpu_.note_hit(thread.id);
     std::optional<uint64_t> over = std::exchange(thread.midway, std::nullopt);
-    bool passed = false;
-    std::optional<TraceStop> next = over ? std::nullopt : go_ahead(thread, passed);
+    bool told = hit.kind == TraceStop::Kind::kBreak, passed = false;
+    std::optional<TraceStop> next = over ? std::nullopt : go_ahead(thread, told, passed);
     if (!next) come_back(thread);
-    if (hit.kind == TraceStop::Kind::kBreak && !passed) over = hit.address;
+    if (told && !passed) over = hit.address;
     if (over && process->memory->has(*over)) next = pass_over(thread, *over);
     if (thread.gone) return;
     if (!next && thread.stepping && !thread.passing && thread.signal == 0)

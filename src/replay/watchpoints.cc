@@ -107,7 +107,7 @@ std::vector<WatchedWord> Watchpoints::hits(pid_t thread) const {
     for (size_t i = 0; i < kRegisters; ++i) {
       const Piece& piece = registers_[i];
       bool part = piece.users > 0 && piece.reads == watch.reads && piece.address >= watch.address &&
-                  piece.address - watch.address < watch.size;
+                  piece.address + piece.size <= watch.address + watch.size;
       if (part && (status >> i & 1) != 0) {
         found.push_back(watch);
         break;
