@@ -1,6 +1,7 @@
 // Puts formulas together: an expression is taken apart until gdb compiles the pieces.
 #include <algorithm>
 #include <cctype>
+#include <cstdlib>
 #include <iterator>
 #include <map>
 #include <set>
@@ -300,9 +301,21 @@ class Builder {
     Codes places = TRY(compile_all(gdb_, "1", name));
     Answer address = TRY(gdb_.run("-data-evaluate-expression " + c_string("(unsigned long)&" + name)));
     auto number = address.good ? address.results["value"].number() : std::nullopt;
-    if (places.size() != 1 || !number) return lost(name);
+    if (!number || !TRY(is_only_function(places, name, *number))) return lost(name);
     signature.address = *number;
     return signature;
+  }
+
+  /// Whether of the places that a name has all are in the function there, or in others that it is inlined into.
+  Result<bool> is_only_function(const Codes& places, const std::string& name, uint64_t address) {
+    for (const AgentExpression& place : places) {
+      std::string symbol = TRY(gdb_.console(fmt::format("info symbol {:#x}", place.scope()))).console;
+      size_t end = symbol.find(" in section"), plus = symbol.rfind(" + ", end);
+      uint64_t offset = plus == std::string::npos ? 0 : std::strtoull(symbol.c_str() + plus + 3, nullptr, 10);
+      bool inlined = end != std::string::npos && symbol.substr(0, end).find(name) == std::string::npos;
+      if (!inlined && place.scope() - offset != address) return false;
+    }
+    return !places.empty();
   }
 
   /// Where a string is.

@@ -294,6 +294,15 @@ TEST_F(FormulaTest, StringsAsLibcComparesThem) {
     EXPECT_TRUE(is_only_uncompiled(trouble(asked))) << asked << ": " << trouble(asked);
 }
 
+TEST_F(FormulaTest, CallsFunctionsThatAreInlinedElsewhere) {
+  run_to(GDB_SUBJECT_FAST, "44");
+  auto places = compile_all(*gdb_, "1", "doubled");
+  ASSERT_TRUE(places && places->size() > 1);
+  auto formula = compile_formula(*gdb_, "doubled(x) == 4");
+  ASSERT_TRUE(formula) << formula.error().message;
+  EXPECT_TRUE(formula->calls());
+}
+
 TEST_F(FormulaTest, KnowsWhatIsToBeCalled) {
   run_to(GDB_SUBJECT_FLOATS, "44");
   auto formula = compile_formula(*gdb_, "half(i, d) + length(\"four\") == 7.5 || length(name + 1) > i");

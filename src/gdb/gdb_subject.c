@@ -44,13 +44,18 @@ __attribute__((noinline)) int inner(int depth, const char* p) {
   return vol + depth + us + *p;  // line 44
 }
 
-int (*function)(int, const char*) = inner;
+int (*function)(int, const char*) = inner, doubled(int);
 
 int main(int argc, char** argv) {
   int r = argv[0][0];
   for (int i = 3; i < 6; i++) r += inner(i, name) + hidden + tls;  // line 51
   if (argc > 1) poll(0, 0, -1);
-  return r == 12345;
+  return r == 12345 + doubled(argc);
+}
+
+int doubled(int number) {
+  volatile int kept = number;
+  return kept * 2;
 }
 
 // Without debug information.
