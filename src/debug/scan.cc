@@ -98,6 +98,7 @@ Status Scan::begin() {
     for (const ProgramRun& program : record->programs)
       gates.push_back({{program.event.thread(), 2 * program.event.index()}});
     if (is_member(post)) std::ranges::copy(TRY(holds_of(process)), std::back_inserter(gates));
+    std::ranges::copy(ends_of(post), std::back_inserter(gates));
     bool has_program = false, begins = false;
     for (const Hold& gate : gates) {
       if (now().steps_done(gate.thread) < gate.step) {
@@ -144,6 +145,21 @@ void Scan::expect_births(Post& post) {
   }
 }
 
+/// When it has ended it has nothing of its own any more.
+std::vector<Scan::Hold> Scan::ends_of(const Post& post) const {
+  std::set<ThreadId> meant;
+  for (const PartState* state : post.parts)
+    for (const Term& term : state->terms)
+      if (term.text->who.kind == Who::Kind::kThread) meant.insert(term.text->who.thread);
+  std::vector<Hold> holds;
+  for (const ThreadRecord& thread : world_.processes.find(post.process)->threads) {
+    bool ends = thread.end.kind == End::Kind::kExited && thread.events > 0;
+    if (ends && thread.id.number() > 1 && meant.contains(thread.id))
+      holds.push_back({{thread.id, graph::entering(thread.events)}, Hold::Kind::kEnds});
+  }
+  return holds;
+}
+
 bool Scan::stands_at(const Gate& gate, bool or_later) const {
   if (now().tid(gate.thread) == 0 || !now().in_call(gate.thread)) return false;
   const stage::ThreadSlot& slot = now().slot(gate.thread);
@@ -182,6 +198,14 @@ void Scan::aim(ThreadId thread) {
 Status Scan::open_gate(Post& post, const Hold& gate) {
   if (gate.kind == Hold::Kind::kForks) return {};
   TRY_STATUS(now().freeze(post.process));
+  if (gate.kind == Hold::Kind::kEnds) {
+    post.born.erase(gate.thread);
+    auto gone = static_cast<uint32_t>(gate.step + 1);
+    Sight sight{gate.thread, {graph::find_step(world_.graph, *world_.graph.find(gate.thread), gone), 0}, nullptr};
+    sight.anew = true;
+    judge_all(post, sight);
+    return settle(gate.thread);
+  }
   if (gate.kind != Hold::Kind::kBegins) return look_again(post, gate);
   bool executed = gate.step > 2;
   if (executed) {

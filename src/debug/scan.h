@@ -134,6 +134,7 @@ class Scan {
       kChanges,  ///< what it has mapped, or shared memory by a call
       kForks,    ///< until the child has been looked at
       kWrote,    ///< the runtime, on its behalf; from this step on
+      kEnds,     ///< a further thread that a part is about
     };
     Kind kind = Kind::kBegins;
     ProcessId child = {};
@@ -199,6 +200,7 @@ class Scan {
   void clear();
   bool look_up();
   void expect_births(Post& post);
+  std::vector<Hold> ends_of(const Post& post) const;
   bool stands_at(const Gate& gate, bool or_later = false) const;
   bool is_at(const Hold& gate) const;
   size_t find_reached(const Post& post) const;

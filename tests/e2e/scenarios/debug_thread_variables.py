@@ -57,3 +57,44 @@ def test_debug_thread_variables(context):
 def test_debug_thread_variables_parallel(context):
     """The same of threads that run at once."""
     _debug_thread_variables(context, "--threads=parallel")
+
+
+ENDED = r"""#include <pthread.h>
+#include <sys/wait.h>
+#include <unistd.h>
+__thread volatile int own;
+volatile int told, writes;
+static void* work(void* nothing) {
+  own = 77;
+  writes++;
+  return nothing;
+}
+int main(void) {
+  int there[2];
+  char c = 'x';
+  if (pipe(there) != 0) return 1;
+  if (fork() == 0) {
+    pthread_t thread;
+    for (int i = 0; i < 2; i++) {
+      pthread_create(&thread, NULL, work, NULL);
+      pthread_join(thread, NULL);
+      if (write(there[1], &c, 1) != 1) _exit(1);
+    }
+    _exit(0);
+  }
+  for (int i = 0; i < 2; i++) told += read(there[0], &c, 1) == 1;
+  wait(NULL);
+  return 0;
+}
+"""
+
+
+def test_debug_thread_variables_ended(context):
+    """Of a thread that has ended nothing holds, whether or not anything is written afterwards."""
+    context.need("gdb")
+    recording = context.path("recording")
+    context.record(recording, [compile_c(context, "ended", ENDED, "-O0", "-pthread")])
+    for predicate, said in (("p2.2: own == 77 && p1: told == 1", b"never holds"), ("p2.3: own == 77 && p1: told == 1", b"$1 = 77\n"),
+                            ("p2.3: own == 77 && p1: told == 2", b"never holds"), ("p2.2: own == 77 && p2: writes == 1", b"$1 = 77\n")):
+        result = debug(context, recording, f"stop if {predicate}", "continue", "focus p2.3" if "2.3" in predicate else "focus p2.2", "print own")
+        context.expect(said in result.stdout, f"{predicate}: {said!r}", result)
