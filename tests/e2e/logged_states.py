@@ -83,8 +83,10 @@ class LoggedRun:
         if self.gone(name, at):
             return False
         state = self.states[name][at // 2]
-        if condition.line is not None and not (at % 2 and self.states[name][at // 2 + 1].line == condition.line):
-            return False
+        if condition.line is not None:
+            following = self.states[name][at // 2 + 1] if at % 2 else None
+            if following is None or following.what in NO_LINE or following.line != condition.line:
+                return False
         values = {"x": state.x, "y": state.y, "z": state.z}
         if condition.function is not None:
             values["local"] = self._local(name, at // 2, condition.function)
