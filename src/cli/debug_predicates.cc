@@ -32,32 +32,6 @@ bool within(const debug::State& state, const debug::State& of) {
   return true;
 }
 
-/// Where one of several holds next, having held: the same again, or another one that does not yet. The minimal ones.
-Result<std::vector<Found>> holds_next(const causal::Graph& graph, debug::Search& search,
-                                      const debug::Disjunction& any, const Found& held) {
-  std::vector<Found> all;
-  for (size_t i = 0; i < any.size(); ++i) {
-    std::optional<Found> here = held;
-    if (i != held.alternative) here = TRY(search.first(any[i], held));
-    if (!here) continue;
-    here->alternative = i;
-    if (debug::not_beyond(graph, *here, held)) {
-      std::ranges::move(TRY(search.again(any[i], *here)), std::back_inserter(all));
-    } else {
-      all.push_back(std::move(*here));
-    }
-  }
-  std::vector<Found> minimal;
-  for (size_t i = 0; i < all.size(); ++i) {
-    auto makes_superfluous = [&](const Found& other) {
-      if (&other == &all[i] || !debug::not_beyond(graph, other, all[i])) return false;
-      return !debug::not_beyond(graph, all[i], other) || &other < &all[i];
-    };
-    if (std::ranges::none_of(all, makes_superfluous)) minimal.push_back(all[i]);
-  }
-  return minimal;
-}
-
 }  // namespace
 
 void DebugSession::bind_predicates(shell::Commands& commands) {
@@ -189,7 +163,7 @@ Result<std::vector<HeldState>> DebugSession::find_held(int number, debug::Probe&
   // Whether the one before is known where another alternative of a link holds next nobody has found out.
   bool by_others = set.plan.links.size() == 1;
   auto behind = [&](const Found& held) {
-    return by_others ? holds_next(world_.graph, search, last, held) : search.again(last[held.alternative], held);
+    return by_others ? search.again(last, held) : search.again(last[held.alternative], held);
   };
   std::vector<Found> next;
   std::set<std::pair<causal::Cut, std::map<uint32_t, uint64_t>>> known;  // several ways may lead to the same

@@ -1,6 +1,7 @@
 #include "pastcone/debug/search.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "pastcone/base/check.h"
 
@@ -93,6 +94,22 @@ Result<std::vector<Found>> Search::again(const Conjunction& conjunction, const F
     if (!state) continue;
     state->alternative = held.alternative;
     found.push_back(std::move(*state));
+  }
+  return minimal_of(std::move(found));
+}
+
+Result<std::vector<Found>> Search::again(const Disjunction& disjunction, const Found& held) {
+  std::vector<Found> found;
+  for (size_t i = 0; i < disjunction.size(); ++i) {
+    std::optional<Found> here = held;
+    if (i != held.alternative) here = TRY(first(disjunction[i], held));
+    if (!here) continue;
+    here->alternative = i;
+    if (not_beyond(graph_, *here, held)) {
+      std::ranges::move(TRY(again(disjunction[i], *here)), std::back_inserter(found));
+    } else {
+      found.push_back(std::move(*here));
+    }
   }
   return minimal_of(std::move(found));
 }

@@ -58,6 +58,8 @@ class Search {
   /// After the conjunction has held: the minimal states in which it holds again, one of its parts having been
   /// false since.
   Result<std::vector<Found>> again(const Conjunction& conjunction, const Found& held);
+  /// The same after one of several has held: that one again, or another one that does not hold yet.
+  Result<std::vector<Found>> again(const Disjunction& disjunction, const Found& held);
 
  private:
   /// A part on its way.

@@ -306,7 +306,8 @@ class Builder {
     return signature;
   }
 
-  /// Whether of the places that a name has all are in the function there, or in others that it is inlined into.
+  /// Whether of the places that a name has all are in the function there, or in others that it is inlined
+  /// into.
   Result<bool> is_only_function(const Codes& places, const std::string& name, uint64_t address) {
     for (const AgentExpression& place : places) {
       std::string symbol = TRY(gdb_.console(fmt::format("info symbol {:#x}", place.scope()))).console;

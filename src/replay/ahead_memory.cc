@@ -10,7 +10,8 @@
 namespace pastcone::replay {
 
 AheadMemory::AheadMemory(pid_t process, TracedMemory& memory) : process_(process), memory_(memory) {
-  if (auto maps = read_file(fmt::format("/proc/{}/maps", process))) mappings_ = symbols::parse_mappings(*maps);
+  if (auto maps = read_file(fmt::format("/proc/{}/maps", process)))
+    mappings_ = symbols::parse_mappings(*maps);
 }
 
 const symbols::Mapping* AheadMemory::mapping_of(uint64_t address) {

@@ -1,6 +1,6 @@
-// The memory of a process that stands, for who does its instructions one after the other in its place: what is
-// read and written is kept here for a while, so that hardly any system calls are made. What other processes may see
-// of it, because it is shared, is read and written at once.
+// The memory of a process that stands, for who does its instructions one after the other in its place: what
+// is read and written is kept here for a while, so that hardly any system calls are made. What other
+// processes may see of it, because it is shared, is read and written at once.
 #pragma once
 
 #include <sys/types.h>
@@ -36,8 +36,8 @@ class AheadMemory : public EmulatedMemory {
   };
   /// By the last write(), if there was any since this was asked.
   Written take_written() { return std::exchange(written_, {}); }
-  /// The bytes of the instruction at the address and of what is behind it, without breakpoints; none where nothing
-  /// can be executed.
+  /// The bytes of the instruction at the address and of what is behind it, without breakpoints; none where
+  /// nothing can be executed.
   std::span<const uint8_t> code(uint64_t address);
 
   /// If it is known here.

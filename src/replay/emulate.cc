@@ -51,7 +51,8 @@ std::optional<uint64_t> Emulation::load(const Operand& operand, unsigned size) c
   uint64_t value = 0;
   if (operand.in_memory) {
     if (!may_touch(operand.address, size, false)) return std::nullopt;
-    if (bounds_.memory != nullptr) return bounds_.memory->read(operand.address, &value, size) ? std::optional(value) : std::nullopt;
+    if (bounds_.memory != nullptr)
+      return bounds_.memory->read(operand.address, &value, size) ? std::optional(value) : std::nullopt;
     iovec ours{&value, size}, theirs{reinterpret_cast<void*>(operand.address), size};
     if (process_vm_readv(bounds_.process, &ours, 1, &theirs, 1, 0) != static_cast<ssize_t>(size)) return {};
     return value;

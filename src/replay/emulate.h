@@ -1,5 +1,6 @@
-// The instructions at which breakpoints mostly lie, done without the process: it is twice as quick to let it
-// pass by this as to take the breakpoint out for a step, and nobody else has to be held meanwhile.
+// Instructions that are done without the process. At first those at which breakpoints mostly lie: it is twice
+// as quick to let it pass by this as to take the breakpoint out for a step, and nobody else has to be held
+// meanwhile.
 #pragma once
 
 #include <sys/types.h>
@@ -25,7 +26,8 @@ struct EmulationBounds {
   pid_t process = 0;
   bool alone = false;    ///< nobody else may be using the memory
   bool guarded = false;  ///< pages may be read-only: the processor has to do all that is written
-  bool called = false;   ///< a function that only we have called: more instructions are done here
+  bool called = false;   ///< what functions are made of is done here, too: of those that only we have called,
+                         ///< or in loops
   const Watchpoints* watches = nullptr;  ///< what touches them is for the processor to see
   EmulatedMemory* memory = nullptr;      ///< none: that of the process
 };

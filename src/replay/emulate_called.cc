@@ -8,17 +8,19 @@ namespace pastcone::replay {
 namespace {
 
 /// One operand, by the processor itself, so that all flags are right.
-#define ALTER(operation)                                                                                        \
-  asm volatile("lea -128(%%rsp), %%rsp; pushq %1; popfq; " operation "; pushfq; popq %1; lea 128(%%rsp), %%rsp" \
-               : "+r"(value), "+&r"(flags)                                                                      \
-               : "c"(count)                                                                                     \
+#define ALTER(operation)                                             \
+  asm volatile("lea -128(%%rsp), %%rsp; pushq %1; popfq; " operation \
+               "; pushfq; popq %1; lea 128(%%rsp), %%rsp"            \
+               : "+r"(value), "+&r"(flags)                           \
+               : "c"(count)                                          \
                : "cc", "memory")
 
 /// rdx:rax and an operand.
-#define WIDEN(operation)                                                                                            \
-  asm volatile("lea -128(%%rsp), %%rsp; pushq %2; popfq; " operation "; pushfq; popq %2; lea 128(%%rsp), %%rsp"     \
-               : "+a"(low), "+d"(high), "+&r"(flags)                                                                \
-               : "r"(operand)                                                                                       \
+#define WIDEN(operation)                                             \
+  asm volatile("lea -128(%%rsp), %%rsp; pushq %2; popfq; " operation \
+               "; pushfq; popq %2; lea 128(%%rsp), %%rsp"            \
+               : "+a"(low), "+d"(high), "+&r"(flags)                 \
+               : "r"(operand)                                        \
                : "cc", "memory")
 
 constexpr unsigned kMultiply = 4, kMultiplySigned = 5, kDivide = 6, kDivideSigned = 7, kWide = 8;
@@ -155,7 +157,8 @@ bool Emulation::can_divide(uint64_t divisor, bool with_sign) const {
   auto number = (static_cast<unsigned __int128>(r_.rdx) << 64) | r_.rax;
   if (!wide_) number = (r_.rdx << 32) | (r_.rax & UINT32_MAX);
   if (!with_sign) return number / divisor <= (wide_ ? UINT64_MAX : UINT32_MAX);
-  auto signed_number = wide_ ? static_cast<__int128>(number) : static_cast<__int128>(static_cast<int64_t>(number));
+  auto signed_number =
+      wide_ ? static_cast<__int128>(number) : static_cast<__int128>(static_cast<int64_t>(number));
   int64_t small = wide_ ? static_cast<int64_t>(divisor) : static_cast<int32_t>(divisor);
   constexpr __int128 kLeast = static_cast<__int128>(1) << 127;
   if (signed_number == kLeast && small == -1) return false;
@@ -197,7 +200,8 @@ bool Emulation::group_five() {
   auto value = load(operand, kind < 2 ? width() : 8);
   if (!value || short_) return false;
   if (kind < 2) {
-    uint64_t flags = altered(kind == 0 ? Change::kIncrement : Change::kDecrement, wide_, *value, 0, flags_before());
+    uint64_t flags =
+        altered(kind == 0 ? Change::kIncrement : Change::kDecrement, wide_, *value, 0, flags_before());
     if (!store(operand, *value)) return false;
     set_flags((flags & ~kCarry) | (r_.eflags & kCarry));
     return next();

@@ -1,7 +1,7 @@
-// Who is hit all the time mostly does little in between: a few instructions of a loop. To let it go and wait until
-// it has stopped again takes the kernel many times as long as we take to do these ourselves. So after a hit that
-// nobody wanted we go ahead, from hit to hit, and the process gets its memory and registers as they are then
-// (come_back).
+// Who is hit all the time mostly does little in between: a few instructions of a loop. To let it go and wait
+// until it has stopped again takes the kernel many times as long as we take to do these ourselves. So after a
+// hit that nobody wanted we go ahead, from hit to hit, and the process gets its memory and registers as they
+// are then (come_back).
 #include <sys/ptrace.h>
 
 #include <algorithm>
@@ -30,8 +30,8 @@ bool Tracer::may_go_ahead(const Thread& thread) const {
   ProcessRef process = thread.process.lock();
   if (process->halting || process->stands || process->leaving || process->pages_due) return false;
   bool shared = process->memory->has_strangers() || std::ranges::any_of(processes_, [&](const auto& other) {
-    return other.second != process && other.second->memory == process->memory;
-  });
+                  return other.second != process && other.second->memory == process->memory;
+                });
   // What reads something is for the debug registers.
   return !shared && std::ranges::none_of(process->watches.near(0, UINT64_MAX), &WatchedWord::reads);
 }
@@ -47,13 +47,14 @@ bool Tracer::begin_ahead(Thread& thread) {
   if (ptrace(PTRACE_GETREGS, thread.id, nullptr, &now) != 0 || (now.eflags & kTrapFlag) != 0) return false;
   if (in_runtime(now.rip)) return false;
   ProcessRef process = thread.process.lock();
-  thread.ahead = std::make_unique<Ahead>(Ahead{now, std::make_unique<AheadMemory>(process->id, *process->memory)});
+  thread.ahead =
+      std::make_unique<Ahead>(Ahead{now, std::make_unique<AheadMemory>(process->id, *process->memory)});
   process->memory->ahead = thread.ahead->memory.get();
   return true;
 }
 
-/// Up to the next hit, if it is not far. `told`: there is a breakpoint where it stands, which has been told of, and is
-/// `passed` if it comes further at all.
+/// Up to the next hit, if it is not far. `told`: there is a breakpoint where it stands, which has been told
+/// of, and is `passed` if it comes further at all.
 std::optional<TraceStop> Tracer::go_ahead(Thread& thread, bool told, bool& passed) {
   passed = false;
   if (!begin_ahead(thread)) return std::nullopt;

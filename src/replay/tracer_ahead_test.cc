@@ -55,10 +55,11 @@ class TracerAheadTest : public TracerTest {
     pid_t child = start(loop);
     for (size_t i = 0; i < 3; ++i) {
       Status watching = guarded ? tracer_.add_guarded(child, address_of(&watched[i]), 8)
-                             : tracer_.add_watch(child, address_of(&watched[i]), 8);
+                                : tracer_.add_watch(child, address_of(&watched[i]), 8);
       EXPECT_TRUE(watching) << watching.error().message;
     }
-    for (uint64_t place : {address_of(pass), address_of(&ahead_behind_watched), address_of(&ahead_behind_other)}) {
+    for (uint64_t place :
+         {address_of(pass), address_of(&ahead_behind_watched), address_of(&ahead_behind_other)}) {
       Status added = breaks ? tracer_.add_break(child, place) : Status();
       EXPECT_TRUE(added) << added.error().message;
     }
@@ -68,7 +69,8 @@ class TracerAheadTest : public TracerTest {
       uint64_t values[4] = {};
       EXPECT_TRUE(tracer_.read(child, address_of(watched), values, sizeof values));
       told.emplace_back(stop.kind, stop.address, now.rip, now.rsp, values[0] ^ values[1] ^ values[2]);
-      return stop.kind == Kind::kBreak ? now.rdi % 91 == 0 : values[0] % 617 == 0 && stop.address == address_of(watched);
+      return stop.kind == Kind::kBreak ? now.rdi % 91 == 0
+                                       : values[0] % 617 == 0 && stop.address == address_of(watched);
     };
     for (;;) {
       TraceStop stop = go_on(child);
@@ -95,7 +97,8 @@ TEST_F(TracerAheadTest, TellsTheSame) {
 TEST_F(TracerAheadTest, GoesNowhereThatCannotBeExecuted) {
   tracer_.threads_take_turns = true;
   // ret, where it may only be read
-  static uint8_t* const data = static_cast<uint8_t*>(mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  static uint8_t* const data =
+      static_cast<uint8_t*>(mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
   std::memset(data, 0xc3, 4096);
   pid_t child = start([] {
     for (int i = 0; i < 20; ++i) watched[0] = watched[0] + 1;
@@ -114,7 +117,8 @@ TEST_F(TracerAheadTest, GoesNowhereThatCannotBeExecuted) {
 
 TEST_F(TracerAheadTest, FaultsWhereTheProcessorDoes) {
   tracer_.threads_take_turns = true;
-  static uint8_t* const locked = static_cast<uint8_t*>(mmap(nullptr, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  static uint8_t* const locked =
+      static_cast<uint8_t*>(mmap(nullptr, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
   for (bool writes : {false, true}) {
     gate_->begun = gate_->open = 0;
     pid_t child = start([writes] {

@@ -348,7 +348,9 @@ std::optional<TraceStop> Tracer::pass_quickly(Thread& thread, bool& done) {
   StoreContext context{
       [&](uint64_t address, void* to, size_t size) { return memory.read(address, to, size); },
       [&](unsigned number, void* to, size_t size) { return read_vector(thread.id, number, to, size); },
-      [&](uint64_t address, size_t size) { return thread.stepping || !touched(*process, address, size).empty(); }};
+      [&](uint64_t address, size_t size) {
+        return thread.stepping || !touched(*process, address, size).empty();
+      }};
   static Store store;
   if (!find_store({here.code, here.size}, here.registers, context, store)) return std::nullopt;
   bool within =
