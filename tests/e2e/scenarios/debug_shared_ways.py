@@ -248,16 +248,16 @@ def test_debug_shared_by_calls(context):
 # write to files.
 GROUPS = r"""
 struct S { int n, own[4]; } *a, *b;
-int mine;
+int mine, mapped[2];
 static const char* place;
 static struct S* map(const char* name) {
   char path[300];
   snprintf(path, sizeof path, "%s.%s", place, name);
   int fd = open(path, O_RDWR | O_CREAT, 0600);
   if (ftruncate(fd, 4096) != 0) _exit(3);
-  void* mapped = mmap(0, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  void* memory = mmap(0, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   close(fd);
-  return mapped;
+  return memory;
 }
 static void work(struct S* s, int who, int rounds) {
   for (int i = 0; i < rounds; i++) {
@@ -273,6 +273,8 @@ static void be_beside(int who) {
   b = map("B");
   if (who == 2 && fork() == 0) be_beside(3);
   work(b, who, 40);
+  char c;
+  if (read(mapped[0], &c, 1) != 1) _exit(4);  // p1 is to see all that happens to it
   a = map("A");
   work(a, who, 20);
   while (wait(0) > 0) {}
@@ -280,8 +282,10 @@ static void be_beside(int who) {
 }
 int main(int argc, char** argv) {
   place = argv[1];
+  if (pipe(mapped) != 0) return 2;
   if (fork() == 0) be_beside(2);
   a = map("A");
+  if (write(mapped[1], "22", 2) != 2) return 2;
   if (fork() == 0) {
     work(a, 1, 40);
     _exit(0);
