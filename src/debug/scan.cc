@@ -80,6 +80,7 @@ Status Scan::begin() {
   clear();
   engine_ = std::make_unique<Engine>(world_, EngineOptions{false, [this] { return look_up(); }, on_wait_, {}});
   seats_ = TRY(Seats::create(*engine_, Seats::Language::kOfMain));
+  whereabouts_ = std::make_unique<Whereabouts>(*engine_);
   TRY_STATUS(engine_->go_to(origin_));
   now().filter = [this](const TraceStop& stop, ThreadId thread, bool inside) {
     return take(stop, thread, inside);

@@ -23,9 +23,11 @@
 #include <vector>
 
 #include "pastcone/debug/engine.h"
+#include "pastcone/debug/jumps.h"
 #include "pastcone/debug/parts.h"
 #include "pastcone/debug/term_code.h"
 #include "pastcone/debug/truth_log.h"
+#include "pastcone/debug/whereabouts.h"
 #include "pastcone/symbols/mappings.h"
 
 namespace pastcone::debug {
@@ -67,6 +69,8 @@ class Scan {
     bool active = false;   ///< behind its prologue
     uint64_t place = 0;
     user_regs_struct registers = {};
+    size_t block = InnerBlocks::kNone;  ///< that it is in, of those that have what the term names
+    std::set<Word> unset = {};          ///< variables that have not been written yet
   };
   /// What was found out while the process stood, which is true as long as the memory is the same.
   struct Memo {
@@ -159,6 +163,8 @@ class Scan {
     bool guarding = false;                ///< they are too many for the debug registers
     std::map<uint64_t, int> breaks;       ///< ours
     std::map<ThreadId, Leaving> leaving;  ///< the runtime
+    std::map<uint64_t, JumpKind> jumps;   ///< where threads leave functions otherwise than by returning
+    std::map<ThreadId, uint64_t> thrown;  ///< where who has come to such a place will be next
     uint64_t entry = 0;                   ///< where what names nothing yet is tried again
     bool try_again = false, points_due = false;
     bool loading = false;           ///< its program has not begun by itself
@@ -221,6 +227,8 @@ class Scan {
   void forget_asked(Post& post);
   Status find_frames(Post& post, ThreadId thread);
   Status set_breaks(Post& post, ThreadId thread);
+  Status set_jump_breaks(Post& post, ThreadId thread);
+  static bool is_in_calls(const Post& post);
   void forget_points(Post& post);
   Status check_private(Post& post, const Word& word);
   Status set_words(Post& post, ThreadId thread);
@@ -257,6 +265,12 @@ class Scan {
   void note_inside(Post& post, ThreadId thread, pid_t tid);
   void enter(const Now& now, Term& term, const user_regs_struct& registers);
   void come_back(const Now& now, Term& term, uint64_t address, const user_regs_struct& registers);
+  void leave_frames(const Now& now, Term& term, uint64_t stack);
+  void note_jump(const Now& now, JumpKind kind, const user_regs_struct& registers);
+  void land(const Now& now, const user_regs_struct& registers);
+  void pass_gate(Term& term, ThreadId thread, uint64_t address);
+  static void forget_values(Frame& frame, const std::vector<OwnVariable>& own);
+  void note_written(Post& post, const std::set<Word>& words);
 
   // scan_judge.cc: what holds
   bool judge_all(Post& post, const Sight& sight);
@@ -288,6 +302,7 @@ class Scan {
   std::function<void(const replay::Live&)> on_wait_;
   std::unique_ptr<Engine> engine_;
   std::unique_ptr<Seats> seats_;
+  std::unique_ptr<Whereabouts> whereabouts_;
   std::deque<PartState> states_;
   std::map<ProcessId, Post> posts_;
   std::map<ThreadId, Stand> stands_;

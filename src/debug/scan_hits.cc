@@ -101,6 +101,7 @@ bool Scan::take(const TraceStop& stop, ThreadId thread, bool inside) {
   Now when = after_hit(*post, thread, {Move::Kind::kWatch, word->first.size, 0, word->first.address});
   Sight sight{thread, when.moment, when.route};
   sight.written.insert(word->first);
+  note_written(*post, sight.written);
   bool stops = judge_everywhere(*post, sight);
   if (!post->wanted.contains(word->first) && ++word->second.in_vain > kInVain)
     post->points_due = stops = true;
@@ -118,6 +119,7 @@ bool Scan::take_leaving(Post& post, ThreadId thread, const Leaving& leaving, boo
   if (is_member(post)) forget_hold(post, thread);
   Sight sight{thread, moment(thread, 0), nullptr};
   sight.written = leaving.written;
+  note_written(post, sight.written);
   if (same) {
     Now when = after_hit(post, thread, {Move::Kind::kBreak, 0, 0, address});
     sight.moment = when.moment;
@@ -150,7 +152,10 @@ bool Scan::take_break(const Now& when) {
   }
   auto registers = now().tracer().registers(now().tid(when.thread));
   if (!registers) return false;
+  if (auto jump = post.jumps.find(address); jump != post.jumps.end()) note_jump(when, jump->second, *registers);
   bool calls = false;
+  bool lands = post.thrown.contains(when.thread) && post.thrown.at(when.thread) == address;
+  if (lands) land(when, *registers);
   for (PartState* state : post.parts) {
     for (Term& term : state->terms) {
       if (term.code == nullptr || term.text->in.empty()) continue;
@@ -167,7 +172,10 @@ bool Scan::take_break(const Now& when) {
         frames.back().active = true;
         frames.back().place = address;
         frames.back().registers = *registers;
+        frames.back().unset.clear();
+        if (auto own = term.code->own.find(address); own != term.code->own.end()) forget_values(frames.back(), own->second);
       }
+      pass_gate(term, when.thread, address);
       calls = true;
     }
   }
@@ -197,10 +205,77 @@ void Scan::enter(const Now& when, Term& term, const user_regs_struct& registers)
 
 void Scan::come_back(const Now& when, Term& term, uint64_t address, const user_regs_struct& registers) {
   std::vector<Frame>& frames = term.frames[when.thread];
-  if (frames.empty() || frames.back().back != address) return;
-  while (!frames.empty() && frames.back().stack < registers.rsp) {
+  if (!frames.empty() && frames.back().back == address) leave_frames(when, term, registers.rsp);
+}
+
+/// Those below.
+void Scan::leave_frames(const Now& when, Term& term, uint64_t stack) {
+  std::vector<Frame>& frames = term.frames[when.thread];
+  while (!frames.empty() && frames.back().stack < stack) {
     remove_break(when.post, frames.back().back);
     frames.pop_back();
+  }
+}
+
+/// If it may leave functions that somebody looks at.
+void Scan::note_jump(const Now& when, JumpKind kind, const user_regs_struct& registers) {
+  Post& post = when.post;
+  bool in_calls = std::ranges::any_of(post.parts, [&](const PartState* state) {
+    return std::ranges::any_of(state->terms, [&](const Term& term) {
+      auto frames = term.frames.find(when.thread);
+      return frames != term.frames.end() && !frames->second.empty();
+    });
+  });
+  auto target = in_calls ? target_of(kind, registers, reader(post.process)) : std::nullopt;
+  if (!target) return;
+  auto [before, fresh] = post.thrown.try_emplace(when.thread, *target);
+  if (!fresh) remove_break(post, std::exchange(before->second, *target));
+  add_break(post, when.thread, *target);
+}
+
+void Scan::land(const Now& when, const user_regs_struct& registers) {
+  Post& post = when.post;
+  remove_break(post, post.thrown.at(when.thread));
+  post.thrown.erase(when.thread);
+  for (PartState* state : post.parts)
+    for (Term& term : state->terms)
+      if (!term.text->in.empty()) leave_frames(when, term, registers.rsp);
+}
+
+/// Of the calls that it is in, this is the last one's code.
+void Scan::pass_gate(Term& term, ThreadId thread, uint64_t address) {
+  std::vector<Frame>& frames = term.frames[thread];
+  if (frames.empty() || !frames.back().active) return;
+  auto inner = term.code->inner.find(frames.back().place);
+  if (inner == term.code->inner.end() || !inner->second.function.contains(address)) return;
+  Frame& frame = frames.back();
+  size_t before = std::exchange(frame.block, inner->second.at(address));
+  if (frame.block == InnerBlocks::kNone) return;
+  const InnerBlocks::One& block = inner->second.all[frame.block];
+  bool from_inside = before != InnerBlocks::kNone && inner->second.all[before].is_inside(block);
+  if (!from_inside || block.begins(address)) forget_values(frame, block.own);
+}
+
+void Scan::forget_values(Frame& frame, const std::vector<OwnVariable>& own) {
+  for (const OwnVariable& variable : own) {
+    auto address = variable.address.evaluate([](uint64_t, void*, size_t) { return false; },
+                                             [&](int number) { return register_of(frame.registers, number); });
+    if (address) add_words(static_cast<uint64_t>(address->value), variable.size, frame.unset);
+  }
+}
+
+void Scan::note_written(Post& post, const std::set<Word>& words) {
+  for (PartState* state : post.parts) {
+    for (Term& term : state->terms) {
+      for (auto& [thread, frames] : term.frames) {
+        for (Frame& frame : frames) {
+          size_t set = std::erase_if(frame.unset, [&](const Word& own) {
+            return std::ranges::any_of(words, [&](const Word& word) { return overlap(own, word); });
+          });
+          if (set > 0) ++term.frame_changes;
+        }
+      }
+    }
   }
 }
 

@@ -10,10 +10,6 @@
 namespace pastcone::debug {
 namespace {
 
-bool overlap(const Word& a, const Word& b) {
-  return a.address < b.address + b.size && b.address < a.address + a.size;
-}
-
 template <typename Terms>
 bool reads(const Terms& terms, const std::set<Word>& written) {
   return std::ranges::any_of(terms, [&](const auto& term) {
@@ -197,17 +193,27 @@ Verdict Scan::verdict_in(Post& post, const Term& term) {
   for (const auto& [thread, frames] : term.frames) {
     for (const Frame& frame : frames) {
       if (!frame.active) continue;
+      const Conditions* conditions = &term.code->places.at(frame.place);
+      user_regs_struct registers = frame.registers;
+      if (auto inner = term.code->inner.find(frame.place); inner != term.code->inner.end()) {
+        if (frame.block == InnerBlocks::kNone) continue;
+        const InnerBlocks::One& block = inner->second.all[frame.block];
+        conditions = &block.conditions;
+        registers.rip = block.address;
+      }
       Verdict one = judge(
-          term.code->places.at(frame.place), reader(post.process),
-          [&](int number) { return register_of(frame.registers, number); },
-          asker(post, term, thread, &frame.registers));
+          *conditions, reader(post.process), [&](int number) { return register_of(registers, number); },
+          asker(post, term, thread, &registers));
       if (one.unknown) return one;
       if (one.by_registers && !error_)
         error_ =
             Error{fmt::format("{}: in {} this is in registers, because the program was optimised: compile it "
                               "with -O0, or say 'at FILE:LINE'",
                               to_string(*term.text), term.text->in)};
-      all.holds = all.holds || one.holds;
+      bool has_values = std::ranges::none_of(one.words, [&](const Word& word) {
+        return std::ranges::any_of(frame.unset, [&](const Word& own) { return overlap(own, word); });
+      });
+      all.holds = all.holds || (one.holds && has_values);
       all.words.insert(one.words.begin(), one.words.end());
     }
   }

@@ -11,9 +11,10 @@ Status Scan::compile(Post& post, ThreadId thread, bool begins) {
   Image image = images.image(post.process);
   bool missing = false;
   auto gdb = [&]() -> Result<gdb::Gdb*> { return seats_->look_at(thread); };
+  auto blocks = [&](uint64_t address) { return whereabouts_->symbols_of(post.process).blocks(address); };
   for (PartState* state : post.parts) {
     for (Term& term : state->terms) {
-      const TermCodes::Known* known = TRY(codes_.compile(image, *term.text, gdb));
+      const TermCodes::Known* known = TRY(codes_.compile(image, *term.text, gdb, blocks));
       term.code = known->error.empty() ? &known->code : nullptr;
       term.known = term.known || term.code != nullptr;
       term.error = known->error;
@@ -76,6 +77,9 @@ Status Scan::find_frames(Post& post, ThreadId thread) {
         frame.registers.rsp = TRY(reg("$rsp"));
         frame.place = frame.registers.rip = known->first;
         frame.active = at >= frame.place;
+        // Of a caller it is where it will return to.
+        if (auto inner = term.code->inner.find(frame.place); frame.active && inner != term.code->inner.end())
+          frame.block = inner->second.at(each["level"].text == "0" ? at : at - 1);
         frames.insert(frames.begin(), frame);
         add_break(post, thread, frame.back);
       }
@@ -107,9 +111,8 @@ Status Scan::open(Post& post, const Now& when, bool begins) {
   if (post.entry != 0) add_break(post, when.thread, post.entry);
   post.code.look(now().pid(post.process));
   TRY_STATUS(set_breaks(post, when.thread));
-  bool in_calls = std::ranges::any_of(post.parts, [](const PartState* state) {
-    return std::ranges::any_of(state->terms, [](const Term& term) { return !term.text->in.empty(); });
-  });
+  bool in_calls = is_in_calls(post);
+  if (in_calls && !begins) TRY_STATUS(set_jump_breaks(post, when.thread));
   if (in_calls && !begins && entry == 0) TRY_STATUS(find_frames(post, when.thread));
   post.open = false;
   post.loading = begins;
@@ -128,11 +131,11 @@ Status Scan::open(Post& post, const Now& when, bool begins) {
   judge_all(post, sight);
   may_ask_ = false;
   post.open = true;
-  // gdb is not asked about what the loader does: it is over when the program itself begins.
+  // gdb is not asked about what the loader does: it is over when the program itself begins, and libraries are there.
   bool asks = std::ranges::any_of(post.parts, [](const PartState* state) {
     return std::ranges::any_of(state->terms, [](const Term& term) { return term.code != nullptr && term.code->asks(); });
   });
-  if (begins && asks && post.entry == 0) {
+  if (begins && (asks || in_calls) && post.entry == 0) {
     post.entry = post.program_entry;
     if (post.entry != 0) add_break(post, when.thread, post.entry);
   }
@@ -147,10 +150,25 @@ Status Scan::set_breaks(Post& post, ThreadId thread) {
       if (term.code == nullptr) continue;
       for (const auto& [address, conditions] : term.code->places) all.insert(address);
       for (const auto& [place, entry] : term.code->entries) all.insert(entry);
+      for (const auto& [place, inner] : term.code->inner) all.insert(inner.gates.begin(), inner.gates.end());
     }
   }
   for (uint64_t address : all)
     if (!post.breaks.contains(address)) add_break(post, thread, address);
+  return {};
+}
+
+bool Scan::is_in_calls(const Post& post) {
+  return std::ranges::any_of(post.parts, [](const PartState* state) {
+    return std::ranges::any_of(state->terms, [](const Term& term) { return !term.text->in.empty(); });
+  });
+}
+
+Status Scan::set_jump_breaks(Post& post, ThreadId thread) {
+  if (!post.jumps.empty()) return {};
+  gdb::Gdb* gdb = TRY(seats_->look_at(thread));
+  post.jumps = TRY(find_jumps(*gdb));
+  for (const auto& [address, kind] : post.jumps) add_break(post, thread, address);
   return {};
 }
 
@@ -176,6 +194,8 @@ void Scan::forget_points(Post& post) {
   post.wanted.clear();
   post.breaks.clear();
   post.leaving.clear();
+  post.jumps.clear();
+  post.thrown.clear();
   post.entry = 0;
   post.guarding = false;
   post.unanswered.clear();
@@ -206,6 +226,10 @@ void Scan::choose_words(Post& post) {
     least.insert(all.begin(), all.end());
   }
   for (const PartState* state : post.parts) {
+    for (const Term& term : state->terms)  // else nobody would know when they have a value
+      for (const auto& [thread, frames] : term.frames)
+        for (const Frame& frame : frames) least.insert(frame.unset.begin(), frame.unset.end());
+    all.insert(least.begin(), least.end());
     if (state->instant) continue;
     bool idle = std::ranges::any_of(state->terms, [](const Term& term) {
       return term.code == nullptr || (!term.holds && term.words.empty());

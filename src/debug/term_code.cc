@@ -1,6 +1,7 @@
 #include "pastcone/debug/term_code.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "pastcone/debug/parts.h"
 #include "pastcone/debug/registers.h"
@@ -10,9 +11,7 @@
 namespace pastcone::debug {
 namespace {
 
-std::string location_of(const SimplePredicate& term) {
-  if (!term.in.empty()) return term.in;
-  const SimplePredicate::Site& site = *term.at;
+std::string location_of(const SimplePredicate::Site& site) {
   return site.file.empty() ? site.function : fmt::format("{}:{}", site.file, site.line);
 }
 
@@ -54,16 +53,17 @@ Result<Conditions> compile_anywhere(gdb::Gdb& gdb, const SimplePredicate& term) 
   return all;
 }
 
-/// Whether a function's variable lies where it is told at its beginning, all the time: in memory. Others than variables
-/// of functions do.
+/// Whether a function's variable lies where it is told at a place, all the time: in memory. Others than variables of
+/// functions do.
 Result<bool> stays_in_memory(gdb::Gdb& gdb, const std::string& name, const std::string& location,
-                             const std::string& scope) {
+                             const std::string& scope, bool at_beginning) {
   if (scope.find(fmt::format("Symbol {} is multi-location", name)) != std::string::npos) return false;
   auto code = gdb::compile_all(gdb, name, location);
   if (!code) return code.error().message.find("optimized out") == std::string::npos;
   bool moves = false;
   auto note = [&](int number) {
-    moves = moves || (number != kFramePointer && number != kStackPointer && number != kThreadPointer);
+    bool stays = number == kFramePointer || number == kThreadPointer || (number == kStackPointer && at_beginning);
+    moves = moves || !stays;
     return 0;
   };
   for (const gdb::AgentExpression& one : *code)
@@ -71,12 +71,12 @@ Result<bool> stays_in_memory(gdb::Gdb& gdb, const std::string& name, const std::
   return !moves;
 }
 
-Status check_in_memory(gdb::Gdb& gdb, const std::string& part, const std::string& location) {
+Status check_in_memory(gdb::Gdb& gdb, const std::string& part, const std::string& location, bool at_beginning) {
   std::string scope = TRY(gdb.console("info scope " + location)).console, before;
   for (const gdb::Token& token : gdb::tokens_of(part)) {
     bool variable = token.kind == gdb::Token::Kind::kName && before != "." && before != "->";
     before = token.text;
-    if (!variable || TRY(stays_in_memory(gdb, token.text, location, scope))) continue;
+    if (!variable || TRY(stays_in_memory(gdb, token.text, location, scope, at_beginning))) continue;
     return fail(
         "in {} '{}' is in registers, because the program was optimised: compile it with -O0, or say 'at "
         "FILE:LINE'",
@@ -97,16 +97,105 @@ Status find_entries(gdb::Gdb& gdb, const SimplePredicate& term, TermCode& code) 
   return {};
 }
 
-/// What gdb says of a name that it does not know there.
-Error explained(const SimplePredicate& term, Error error) {
-  bool unknown = error.message.starts_with("No symbol \"") && error.message.ends_with("in current context.");
-  if (term.in.empty() || !unknown) return error;
-  error.message.replace(error.message.size() - std::string_view("current context.").size(), std::string::npos,
-                        fmt::format("{}; if it is one of an inner block, say 'at FILE:LINE'", term.in));
-  return error;
+bool is_unknown_symbol(const std::string& error) {
+  return error.starts_with("No symbol \"") && error.ends_with("in current context.");
 }
 
-Result<TermCode> ask(gdb::Gdb& gdb, const SimplePredicate& term) {
+/// Of each address that the location has, of all that `parts` say.
+Result<std::map<uint64_t, Conditions>> compile_at(gdb::Gdb& gdb, const std::vector<std::string>& parts,
+                                                  const std::string& location) {
+  std::map<uint64_t, Conditions> places;
+  for (const std::string& part : parts) {
+    Result<std::vector<gdb::Formula>> all = gdb::compile_formulas(gdb, part, location);
+    if (!all && !gdb::is_only_uncompiled(all.error().message)) return tl::unexpected<Error>(all.error());
+    if (all) {
+      for (gdb::Formula& one : *all) {
+        uint64_t address = one.scope();
+        places[address].push_back({part, std::move(one)});
+      }
+      continue;
+    }
+    for (const gdb::AgentExpression& place : TRY(gdb::compile_all(gdb, "1", location)))
+      places[place.scope()].push_back({part, {}});
+  }
+  // Of several functions of that name, those that have all the variables are meant.
+  std::erase_if(places, [&](const auto& place) { return place.second.size() < parts.size(); });
+  if (places.empty()) return fail("no '{}' has all of that", location);
+  return places;
+}
+
+/// The same of what has to stay where it is from there on.
+Result<std::map<uint64_t, Conditions>> compile_lasting(gdb::Gdb& gdb, const std::vector<std::string>& parts,
+                                                       const std::string& location, bool at_beginning) {
+  for (const std::string& part : parts) TRY_STATUS(check_in_memory(gdb, part, location, at_beginning));
+  return compile_at(gdb, parts, location);
+}
+
+std::set<std::string> names_in(const std::vector<std::string>& parts) {
+  std::set<std::string> names;
+  for (const std::string& part : parts)
+    for (const gdb::Token& token : gdb::tokens_of(part))
+      if (token.kind == gdb::Token::Kind::kName) names.insert(token.text);
+  return names;
+}
+
+/// Of those `names` that the block declares; not what is static, or refers to something else.
+std::vector<OwnVariable> find_own(gdb::Gdb& gdb, const symbols::Block& block, const std::set<std::string>& names,
+                                  const std::string& location, uint64_t address) {
+  auto nowhere = [](uint64_t, void*, size_t) { return false; };
+  auto there = [&](const std::string& expression) -> std::optional<gdb::Formula> {
+    auto all = gdb::compile_formulas(gdb, expression, location);
+    if (!all) return {};
+    auto one = std::ranges::find(*all, address, &gdb::Formula::scope);
+    return one == all->end() ? std::nullopt : std::optional(*one);
+  };
+  std::vector<OwnVariable> own;
+  for (const std::string& name : names) {
+    if (!block.names.contains(name)) continue;
+    auto where = there(fmt::format("(unsigned long)&({})", name)), size = there(fmt::format("sizeof({})", name));
+    if (!where || !size || !where->uses_registers() || !where->evaluate(nowhere, [](int) { return 0; })) continue;
+    auto bytes = size->evaluate(nowhere, [](int) { return 0; });
+    if (bytes && bytes->value <= 8 && std::has_single_bit(static_cast<uint64_t>(bytes->value)))
+      own.push_back({*where, static_cast<uint32_t>(bytes->value)});
+  }
+  return own;
+}
+
+/// In the functions of that name whose inner blocks have the variables.
+Status find_inner(gdb::Gdb& gdb, const SimplePredicate& term, const std::vector<std::string>& parts,
+                  const TermCodes::BlocksAt& blocks, TermCode& code) {
+  std::set<std::string> names = names_in(parts);
+  auto compile = [&](const std::string& location) { return compile_lasting(gdb, parts, location, false); };
+  for (const gdb::AgentExpression& place : TRY(gdb::compile_all(gdb, "1", term.in))) {
+    auto function = blocks(place.scope());
+    if (!function) continue;
+    InnerBlocks inner = TRY(find_inner_blocks(gdb, *function, names, compile));
+    if (inner.all.empty()) continue;
+    for (InnerBlocks::One& one : inner.all) one.own = find_own(gdb, one.block, names, one.location, one.address);
+    code.places[place.scope()] = {};
+    code.inner.emplace(place.scope(), std::move(inner));
+  }
+  return {};
+}
+
+Status compile_in(gdb::Gdb& gdb, const SimplePredicate& term, const std::vector<std::string>& parts,
+                  const TermCodes::BlocksAt& blocks, TermCode& code) {
+  auto places = compile_lasting(gdb, parts, term.in, true);
+  if (!places && !is_unknown_symbol(places.error().message)) return tl::unexpected<Error>(places.error());
+  if (places) {
+    code.places = std::move(*places);
+    for (const auto& [place, conditions] : code.places)
+      if (auto function = blocks(place))
+        code.own[place] = find_own(gdb, function->blocks.front(), names_in(parts), term.in, place);
+  } else {
+    TRY_STATUS(find_inner(gdb, term, parts, blocks, code));
+    std::string& error = places.error().message;
+    if (code.inner.empty()) return fail("{}{}.", error.substr(0, error.rfind("current context.")), term.in);
+  }
+  return find_entries(gdb, term, code);
+}
+
+Result<TermCode> ask(gdb::Gdb& gdb, const SimplePredicate& term, const TermCodes::BlocksAt& blocks) {
   TermCode code;
   if (!term.at && term.in.empty()) {
     code.anywhere = TRY(compile_anywhere(gdb, term));
@@ -118,27 +207,11 @@ Result<TermCode> ask(gdb::Gdb& gdb, const SimplePredicate& term) {
     code.places[address] = TRY(compile_anywhere(gdb, term));
     return code;
   }
-  std::string location = location_of(term);
   std::vector<std::string> parts = conjuncts_of(term.expression);
-  for (const std::string& part : parts) {
-    if (!term.in.empty()) TRY_STATUS(check_in_memory(gdb, part, location));
-    Result<std::vector<gdb::Formula>> all = gdb::compile_formulas(gdb, part, location);
-    if (!all && !gdb::is_only_uncompiled(all.error().message))
-      return tl::unexpected<Error>(explained(term, all.error()));
-    if (all) {
-      for (gdb::Formula& one : *all) {
-        uint64_t address = one.scope();
-        code.places[address].push_back({part, std::move(one)});
-      }
-      continue;
-    }
-    for (const gdb::AgentExpression& place : TRY(gdb::compile_all(gdb, "1", location)))
-      code.places[place.scope()].push_back({part, {}});
-  }
-  // Of several functions of that name, those that have all the variables are meant.
-  std::erase_if(code.places, [&](const auto& place) { return place.second.size() < parts.size(); });
-  if (code.places.empty()) return fail("no '{}' has all of that", location);
-  if (!term.in.empty()) TRY_STATUS(find_entries(gdb, term, code));
+  if (term.in.empty())
+    code.places = TRY(compile_at(gdb, parts, location_of(*term.at)));
+  else
+    TRY_STATUS(compile_in(gdb, term, parts, blocks, code));
   return code;
 }
 
@@ -162,7 +235,11 @@ bool TermCode::asks() const {
   auto any = [](const Conditions& all) {
     return std::ranges::any_of(all, [](const Condition& one) { return one.asks(); });
   };
-  return any(anywhere) || std::ranges::any_of(places, [&](const auto& place) { return any(place.second); });
+  auto any_inner = [&](const auto& place) {
+    return std::ranges::any_of(place.second.all, any, &InnerBlocks::One::conditions);
+  };
+  return any(anywhere) || std::ranges::any_of(places, [&](const auto& place) { return any(place.second); }) ||
+         std::ranges::any_of(inner, any_inner);
 }
 
 Verdict judge(const Conditions& conditions, const gdb::ReadMemory& read, const gdb::ReadRegister& reg,
@@ -217,10 +294,11 @@ void TermCodes::forget(const Image& image, const SimplePredicate& term) {
 }
 
 Result<const TermCodes::Known*> TermCodes::compile(const Image& image, const SimplePredicate& term,
-                                                   const std::function<Result<gdb::Gdb*>()>& gdb) {
+                                                   const std::function<Result<gdb::Gdb*>()>& gdb,
+                                                   const BlocksAt& blocks) {
   if (const Known* known = find(image, term)) return known;
   gdb::Gdb* asked = TRY(gdb());
-  Result<TermCode> code = ask(*asked, term);
+  Result<TermCode> code = ask(*asked, term, blocks);
   if (!code && !asked->alive()) return tl::unexpected<Error>(code.error());
   SimplePredicate of_any = term;
   of_any.who = {};

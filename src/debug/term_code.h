@@ -9,28 +9,20 @@
 #include <utility>
 #include <vector>
 
+#include "pastcone/debug/condition.h"
 #include "pastcone/debug/images.h"
+#include "pastcone/debug/inner_blocks.h"
 #include "pastcone/debug/predicate.h"
 #include "pastcone/debug/watch_words.h"
-#include "pastcone/gdb/formula.h"
 
 namespace pastcone::debug {
-
-/// One that we cannot evaluate (no code) is asked of gdb each time.
-struct Condition {
-  std::string text;
-  std::optional<gdb::Formula> code;
-
-  /// The process has to stand for it: functions are called, or gdb is asked.
-  bool asks() const { return !code || code->calls(); }
-};
-/// All of them have to hold, in the order in which they may be looked at.
-using Conditions = std::vector<Condition>;
 
 struct TermCode {
   std::map<uint64_t, Conditions> places;  ///< at, in: by address; in: behind the function's prologue
   std::map<uint64_t, uint64_t>
       entries;  ///< in: where the function of each place begins; several may have its name
+  std::map<uint64_t, std::vector<OwnVariable>> own;  ///< in: of a place's function
+  std::map<uint64_t, InnerBlocks> inner;  ///< in: of a place's function, if only they have what it names
   Conditions anywhere;                    ///< else
 
   bool asks() const;  ///< one of its conditions does
@@ -68,9 +60,10 @@ class TermCodes {
     TermCode code;
     std::string error;  ///< gdb's; empty: there is none
   };
-  /// `gdb` looks at a process of the program.
+  /// `gdb` looks at a process of the program, `blocks` knows the function at an address.
+  using BlocksAt = std::function<std::optional<symbols::FunctionBlocks>(uint64_t)>;
   Result<const Known*> compile(const Image& image, const SimplePredicate& term,
-                               const std::function<Result<gdb::Gdb*>()>& gdb);
+                               const std::function<Result<gdb::Gdb*>()>& gdb, const BlocksAt& blocks);
   const Known* find(const Image& image, const SimplePredicate& term) const;
   /// More may be known of the program now.
   void forget(const Image& image, const SimplePredicate& term);

@@ -17,6 +17,10 @@ struct Word {
   auto operator<=>(const Word&) const = default;
 };
 
+inline bool overlap(const Word& a, const Word& b) {
+  return a.address < b.address + b.size && b.address < a.address + a.size;
+}
+
 constexpr size_t kMostWords = 4;
 
 /// Of `size` bytes at an address.

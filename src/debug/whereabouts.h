@@ -16,10 +16,10 @@ class Whereabouts {
 
   /// The user's own function that the thread is in; nothing known if it has not begun or has ended.
   symbols::Location locate(ThreadId thread);
-
- private:
+  /// Of what the process has mapped now.
   symbols::Symbols& symbols_of(ProcessId process);
 
+ private:
   Engine& engine_;
   std::map<std::string, std::unique_ptr<symbols::Symbols>> known_;  ///< by what is mapped
 };

@@ -8,6 +8,8 @@
 #include <ranges>
 #include <span>
 
+#include "pastcone/symbols/read_blocks.h"
+
 namespace pastcone::symbols {
 namespace {
 
@@ -94,6 +96,12 @@ const DebugUnits::Piece* DebugUnits::find(uint64_t address) const {
   if (next == pieces_.begin()) return nullptr;
   const Piece& piece = *(next - 1);
   return address < piece.end ? &piece : nullptr;
+}
+
+std::optional<FunctionBlocks> DebugUnits::blocks(uint64_t address) const {
+  const Piece* piece = find(address);
+  if (piece == nullptr) return {};
+  return read_blocks(piece->unit, piece->bias, address);
 }
 
 std::vector<Location> DebugUnits::locate(uint64_t address) const {

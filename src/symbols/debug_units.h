@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "pastcone/symbols/function_blocks.h"
 #include "pastcone/symbols/location.h"
 
 namespace pastcone::symbols {
@@ -20,6 +21,8 @@ class DebugUnits {
   /// What is at this address: the innermost inlined function first, last the function that it is compiled
   /// into. Without the module.
   std::vector<Location> locate(uint64_t address) const;
+  /// Of the function that has the address.
+  std::optional<FunctionBlocks> blocks(uint64_t address) const;
 
  private:
   struct Piece {

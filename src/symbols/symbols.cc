@@ -184,6 +184,12 @@ std::vector<Location> Symbols::locate_all(uint64_t address) const {
   return locate_in(module, state_->units.try_emplace(module, module).first->second, address);
 }
 
+std::optional<FunctionBlocks> Symbols::blocks(uint64_t address) const {
+  Dwfl_Module* module = dwfl_addrmodule(state_->dwfl, address);
+  if (module == nullptr) return {};
+  return state_->units.try_emplace(module, module).first->second.blocks(address);
+}
+
 Location Symbols::locate(uint64_t address) const {
   std::vector<Location> all = locate_all(address);
   return all.empty() ? Location() : all.front();

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "pastcone/base/files.h"
+#include "pastcone/symbols/function_blocks.h"
 #include "pastcone/symbols/location.h"
 #include "pastcone/symbols/mappings.h"
 
@@ -42,6 +43,9 @@ class Symbols {
   Location locate(uint64_t address) const;
   /// The same with the functions that it is inlined into: innermost first.
   std::vector<Location> locate_all(uint64_t address) const;
+
+  /// Of the function that has the address, if debug information knows one.
+  std::optional<FunctionBlocks> blocks(uint64_t address) const;
 
   /// An address inside each call instruction that led to `registers`, innermost first; the first is that of
   /// `registers` itself. As far as the unwind tables reach, and at most `limit`.

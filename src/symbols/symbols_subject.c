@@ -9,6 +9,10 @@ __attribute__((noinline)) int inner(int depth) {
 
 __attribute__((noinline)) int outer(int depth) {
   int result = inner(depth + 1);  // line 11
+  if (result > 7) {
+    volatile int more = depth;
+    result += more;
+  }
   return result * 2;
 }
 

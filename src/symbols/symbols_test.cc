@@ -100,9 +100,31 @@ TEST(Symbols, UnwindsThroughLibcToTheSource) {
   auto found = texts(symbols, symbols.unwind(subject.registers(), subject.memory()));
   EXPECT_TRUE(holds(found, "at symbols_subject.c:6 in inner")) << fmt::format("{}", fmt::join(found, "; "));
   EXPECT_TRUE(holds(found, "at symbols_subject.c:11 in outer"));
-  EXPECT_TRUE(holds(found, "at symbols_subject.c:15 in main"));
+  EXPECT_TRUE(holds(found, "at symbols_subject.c:19 in main"));
   ASSERT_FALSE(found.empty());
   EXPECT_TRUE(found[0].find("poll") != std::string::npos) << found[0];
+}
+
+TEST(Symbols, KnowsTheBlocksOfAFunction) {
+  Subject subject;
+  Symbols symbols(subject.mappings());
+  std::vector<uint64_t> calls = symbols.unwind(subject.registers(), subject.memory());
+  auto in_outer =
+      std::ranges::find_if(calls, [&](uint64_t at) { return symbols.locate(at).function == "outer"; });
+  ASSERT_NE(in_outer, calls.end());
+  auto function = symbols.blocks(*in_outer);
+  ASSERT_TRUE(function && function->blocks.size() == 2);
+  const Block &whole = function->blocks[0], &inner = function->blocks[1];
+  EXPECT_EQ(whole.names, (std::set<std::string>{"result"}));
+  EXPECT_EQ(inner.names, (std::set<std::string>{"more"}));
+  EXPECT_TRUE(whole.contains(*in_outer));
+  ASSERT_FALSE(inner.code.empty());
+  EXPECT_TRUE(whole.contains(inner.code.front().begin) && whole.contains(inner.code.front().end - 1));
+  auto row =
+      std::ranges::find_if(function->rows, [&](const SourceRow& one) { return inner.contains(one.address); });
+  ASSERT_NE(row, function->rows.end());
+  EXPECT_TRUE(row->file.ends_with("symbols_subject.c")) << row->file;
+  EXPECT_FALSE(symbols.blocks(0x1234));
 }
 
 TEST(Symbols, MemoryThatIsNotThereEndsTheWalk) {

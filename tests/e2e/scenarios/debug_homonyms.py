@@ -62,7 +62,7 @@ def test_debug_homonyms_breakpoints(context):
 def test_debug_homonyms_refused(context):
     """What is not in any of them, or has no beginning of its own, is said so."""
     recording = _record(context)
-    for predicate, why in (("i == 1 in helper", b"inner block"), ("count == 2 in copied", b"copied is inlined in use"),
+    for predicate, why in (("i == 1 in helper", b'No symbol "i" in helper'), ("count == 2 in copied", b"copied is inlined in use"),
                            ("more == 2 && twice == 2 in helper", b"has all of that")):
         said = debug(context, recording, f"stop if p1: {predicate}", "continue", label=predicate)
         context.expect(said.status == 1 and why in said.stderr, predicate, said)
