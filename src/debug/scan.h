@@ -225,6 +225,7 @@ class Scan {
   Status open(Post& post, const Now& when, bool begins = false);
   Status compile(Post& post, ThreadId thread, bool begins);
   void forget_asked(Post& post);
+  static bool is_meant(const Term& term, ThreadId thread);
   Status find_frames(Post& post, ThreadId thread);
   Status set_breaks(Post& post, ThreadId thread);
   Status set_jump_breaks(Post& post, ThreadId thread);

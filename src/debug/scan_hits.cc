@@ -158,9 +158,7 @@ bool Scan::take_break(const Now& when) {
   if (lands) land(when, *registers);
   for (PartState* state : post.parts) {
     for (Term& term : state->terms) {
-      if (term.code == nullptr || term.text->in.empty()) continue;
-      const Who& who = term.text->who;
-      if (who.kind == Who::Kind::kThread && who.thread != when.thread) continue;
+      if (term.code == nullptr || term.text->in.empty() || !is_meant(term, when.thread)) continue;
       bool entered =
           std::ranges::any_of(term.code->entries, [&](const auto& entry) { return entry.second == address; });
       if (entered) enter(when, term, *registers);

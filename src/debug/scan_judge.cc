@@ -148,10 +148,8 @@ Verdict Scan::verdict(Post& post, const Sight& sight, Term& term) {
 }
 
 Verdict Scan::verdict_at(Post& post, const Sight& sight, const Term& term) {
-  const Who& who = term.text->who;
   auto place = term.code->places.find(sight.place);
-  bool meant = who.kind != Who::Kind::kThread || who.thread == sight.thread;
-  if (!meant || place == term.code->places.end()) return {};
+  if (!is_meant(term, sight.thread) || place == term.code->places.end()) return {};
   return judge(
       place->second, reader(post.process), [&](int number) { return register_of(sight.registers, number); },
       asker(post, term, sight.thread, nullptr));

@@ -44,12 +44,16 @@ void Scan::forget_asked(Post& post) {
   }
 }
 
+bool Scan::is_meant(const Term& term, ThreadId thread) {
+  return term.text->who.kind != Who::Kind::kThread || term.text->who.thread == thread;
+}
+
 /// The calls that a thread is in already.
 Status Scan::find_frames(Post& post, ThreadId thread) {
   gdb::Gdb* gdb = TRY(seats_->look_at(thread));
   for (PartState* state : post.parts) {
     for (Term& term : state->terms) {
-      if (term.code == nullptr || term.text->in.empty() || term.code->places.empty()) continue;
+      if (term.code == nullptr || term.text->in.empty() || !is_meant(term, thread)) continue;
       gdb::Answer all = TRY(gdb->run("-stack-list-frames"));
       std::vector<Frame>& frames = term.frames[thread];
       for (const auto& [name, each] : all.results["stack"].items) {
@@ -113,7 +117,10 @@ Status Scan::open(Post& post, const Now& when, bool begins) {
   TRY_STATUS(set_breaks(post, when.thread));
   bool in_calls = is_in_calls(post);
   if (in_calls && !begins) TRY_STATUS(set_jump_breaks(post, when.thread));
-  if (in_calls && !begins && entry == 0) TRY_STATUS(find_frames(post, when.thread));
+  if (in_calls && !begins && entry == 0) {
+    for (const ThreadRecord& thread : world_.processes.find(post.process)->threads)
+      if (now().tid(thread.id) != 0) TRY_STATUS(find_frames(post, thread.id));
+  }
   post.open = false;
   post.loading = begins;
   post.program_entry = Images(*engine_, *seats_).image(post.process).entry;

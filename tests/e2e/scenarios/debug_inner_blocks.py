@@ -209,6 +209,53 @@ def test_debug_inner_blocks_exceptions(context):
         _expect(context, recording, predicate, values)
 
 
+THREADS = r"""#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+int phase, to_others[2], to_main[2];
+static void* work(void* number) {
+  long local = (long)number * 100;
+  for (int i = 0; i < 10; i++) {
+    local++;
+    char c = 'x';
+    if (i == 4 && (write(to_main[1], &c, 1) != 1 || read(to_others[0], &c, 1) != 1)) return 0;
+  }
+  if (local == 210) pthread_exit(0);
+  return 0;
+}
+int main(void) {
+  pthread_t threads[2];
+  char c[2];
+  if (pipe(to_others) != 0 || pipe(to_main) != 0) return 1;
+  for (long i = 0; i < 2; i++) pthread_create(&threads[i], 0, work, (void*)(i + 1));
+  for (int i = 0; i < 2; i++)
+    if (read(to_main[0], c, 1) != 1) return 1;
+  phase = 1;
+  if (write(to_others[1], "xx", 2) != 2) return 1;
+  for (int i = 0; i < 2; i++) pthread_join(threads[i], 0);
+  phase = 2;
+  getpid();
+  phase = 3;
+  return 0;
+}
+"""
+
+
+def test_debug_inner_blocks_threads(context):
+    """The calls that threads are in where one begins to look; those that have ended are in none."""
+    context.need("gdb")
+    recording = context.path("recording")
+    context.record(recording, [compile_c(context, "threads", THREADS, "-O0", "-pthread")])
+    for predicate, values in (("p1: local == 107 in work", [107, 6]), ("p1: local == 209 in work", [209, 8]), ("p1.3: i == 7 in work", [207, 7]),
+                              ("p1.2: local == 209 in work", []), ("p1: local == 104 in work", []),
+                              ("p1: local == 210 in work && p1: phase == 2", []), ("p1: local == 110 in work && p1: phase == 2", [])):
+        said = debug(context, recording, "stop if p1: phase == 1", "continue", "delete 1", f"stop if {predicate}", "continue",
+                     *(["print local", "print i"] if values else []), label=predicate)
+        text = said.stdout.decode()
+        shown = [int(line.split(" = ")[1]) for line in text.splitlines() if line.startswith("$")]
+        context.expect(shown == values and ("never holds" in text) == (not values) and said.status == 0, f"{predicate}: {values}", said)
+
+
 def test_debug_inner_blocks_refused(context):
     """A block that no line begins in, and a variable that no block has."""
     context.need("gdb")
