@@ -62,8 +62,7 @@ Status DebugSession::add_predicate(const debug::Predicate& given, std::vector<de
   set.plan = TRY(debug::plan(world_, set.predicate));
   set.values = std::move(values);
   set.text = debug::to_string(given);
-  for (const debug::Part& part : set.plan.parts)
-    for (const SimplePredicate& term : part.terms) TRY_STATUS(check(part, term));
+  for (const debug::Part& part : set.plan.parts) TRY_STATUS(check(part));
   int number = breakpoints_->take_number();
   bool stops = !set.traces();
   fmt::print("{} {}: {}\n", stops ? "Predicate" : "Trace", number, set.text);
@@ -83,9 +82,18 @@ std::vector<ProcessId> DebugSession::find_processes(const debug::Who& who) const
 }
 
 /// What can be known before anything runs.
-Status DebugSession::check(const debug::Part& part, const SimplePredicate&) const {
+Status DebugSession::check(const debug::Part& part) const {
   if (world_.processes.find(part.process) == nullptr)
     return fail("there is no {} in the recording; 'ps' shows all", part.process);
+  for (const SimplePredicate& term : part.terms) {
+    std::string location = debug::location_of(term);
+    if (location.empty() && !term.at) {
+      if (Status good = images_->files().check_expression(part.process, term.expression); !good)
+        return fail("{}: {}", debug::to_string(term), good.error().message);
+    } else if (!location.empty() && !TRY(images_->files().have_location(location, true))) {
+      return fail("{}: no program or library of the recording has {}", debug::to_string(term), location);
+    }
+  }
   return {};
 }
 

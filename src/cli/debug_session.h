@@ -171,7 +171,7 @@ class DebugSession {
   // debug_predicates.cc
   Status add_predicate(const debug::Predicate& given, std::vector<debug::TracedValue> values);
   std::vector<ProcessId> find_processes(const debug::Who& who) const;
-  Status check(const debug::Part& part, const debug::SimplePredicate& term) const;
+  Status check(const debug::Part& part) const;
   Status list_predicates() const;
   bool remove_predicate(int number);
   Result<std::vector<HeldState>> find_held(int number, const debug::State& origin, size_t most, std::string& never);

@@ -76,7 +76,7 @@ Status Breakpoints::check_location(const Breakpoint& breakpoint) {
     if (!breakpoint.condition.empty() && images_.find(process, breakpoint.location, "")) return fail("{}", reason);
   }
   if (known || breakpoint.pending) return {};
-  if ((any || later) && TRY(images_.in_some_file(breakpoint.location, later))) return {};
+  if ((any || later) && TRY(images_.files().have_location(breakpoint.location, later))) return {};
   if (!any && later) {
     return fail("no program or library of the recording has {}; 'set breakpoint pending on' does without one",
                 breakpoint.location);

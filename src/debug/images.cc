@@ -1,12 +1,9 @@
 #include "pastcone/debug/images.h"
 
 #include <elf.h>
-#include <fcntl.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
-#include <set>
 
 #include "pastcone/base/files.h"
 
@@ -25,15 +22,6 @@ std::string with_double_dashes(const std::string& options) {
     text += options[i];
   }
   return text;
-}
-
-/// Programs may be of either kind, libraries of one.
-bool has_code(const Path& path, bool program) {
-  Elf64_Ehdr header{};
-  auto file = open_file(path, O_RDONLY);
-  bool read = file && pread(file->get(), &header, sizeof header, 0) == sizeof header;
-  return read && std::memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 &&
-         (header.e_type == ET_DYN || (program && header.e_type == ET_EXEC));
 }
 
 }  // namespace
@@ -65,31 +53,7 @@ std::string Images::libraries(ProcessId process) {
   return found ? found->libraries(reader(process)) : std::string();
 }
 
-Result<bool> Images::in_some_file(const std::string& location, bool programs) {
-  if (auto known = in_files_.find({location, programs}); known != in_files_.end()) return known->second;
-  std::set<std::string> executed;
-  for (const auto& [process, record] : engine_.world().processes.processes())
-    for (const ProgramRun& program : record.programs) executed.insert(program.path);
-  std::vector<std::string> files;
-  for (const std::string& path : executed) {
-    if (programs && access(path.c_str(), R_OK) != 0) return true;
-    if (programs && has_code(path, true)) files.push_back(path);
-  }
-  for (const auto& [id, file] : engine_.world().recording.files().entries())
-    if (!executed.contains(file.path) && has_code(file.path, programs)) files.push_back(file.path);
-  std::unique_ptr<gdb::Gdb> gdb = TRY(gdb::Gdb::start());
-  gdb->set_interrupted([this] { return engine_.interrupted(); });
-  bool found = false;
-  for (const std::string& path : files) {
-    if (!TRY(gdb->console(fmt::format("file {}", path))).good) continue;
-    found = ask(*gdb, location, "").has_value();
-    if (engine_.interrupted()) return fail("interrupted");
-    if (found) break;
-  }
-  return in_files_[{location, programs}] = found;
-}
-
-Result<std::vector<Site>> Images::ask(gdb::Gdb& gdb, const std::string& location, const std::string& condition) {
+Result<std::vector<Site>> find_sites(gdb::Gdb& gdb, const std::string& location, const std::string& condition) {
   // `-function work -line 3` are options to MI, too, with one more dash.
   std::string where = location.starts_with('-') ? with_double_dashes(location) : gdb::c_string(location);
   gdb::Answer answer = TRY(gdb.run(fmt::format("-break-insert {}", where)));
@@ -129,7 +93,7 @@ Result<std::vector<Site>> Images::find(ProcessId process, const std::string& loc
   auto key = std::tuple(image(process), location, condition);
   if (auto known = found_.find(key); known != found_.end()) return known->second;
   gdb::Gdb* gdb = TRY(seats_.look_at(ThreadId(process, 1)));
-  std::vector<Site> sites = TRY(ask(*gdb, location, condition));
+  std::vector<Site> sites = TRY(find_sites(*gdb, location, condition));
   if (sites.empty()) return fail("there is no code at {}", location);
   return found_[key] = std::move(sites);
 }

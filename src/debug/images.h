@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "pastcone/debug/loader.h"
+#include "pastcone/debug/recorded_files.h"
 #include "pastcone/debug/seats.h"
 #include "pastcone/gdb/compile.h"
 #include "pastcone/gdb/formula.h"
@@ -32,30 +33,29 @@ struct Site {
       asked;  ///< the condition, if the process has to stand for it: functions are called, or gdb is asked
 };
 
+/// By a gdb that looks at the program. The error is gdb's.
+Result<std::vector<Site>> find_sites(gdb::Gdb& gdb, const std::string& location, const std::string& condition);
+
 class Images {
  public:
-  Images(Engine& engine, Seats& seats) : engine_(engine), seats_(seats) {}
+  Images(Engine& engine, Seats& seats) : engine_(engine), seats_(seats), files_(engine) {}
 
   Seats& seats() { return seats_; }
+  RecordedFiles& files() { return files_; }
   Image image(ProcessId process);
   /// None: it is none's, or has not been mapped yet.
   std::optional<Loader> loader(ProcessId process);
   std::string libraries(ProcessId process);
-  /// Whether a library of the recording has the location; for who has not loaded all of them yet. Or a program, for
-  /// who will execute one: one that is not there any more may have it.
-  Result<bool> in_some_file(const std::string& location, bool programs);
   /// Of a process that stands. The error is gdb's.
   Result<std::vector<Site>> find(ProcessId process, const std::string& location, const std::string& condition);
 
  private:
-  Result<std::vector<Site>> ask(gdb::Gdb& gdb, const std::string& location, const std::string& condition);
-
   uint64_t auxiliary(ProcessId process, uint64_t type);
   Loader::Read reader(ProcessId process);
 
   Engine& engine_;
   Seats& seats_;
-  std::map<std::pair<std::string, bool>, bool> in_files_;
+  RecordedFiles files_;
   std::map<std::tuple<Image, std::string, std::string>, std::vector<Site>> found_;
 };
 

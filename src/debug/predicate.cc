@@ -192,6 +192,8 @@ class Parser {
       if (!is_function(predicate.in))
         return fail("`in {}` wants the name of a function, as in `in main`", predicate.in);
     }
+    if (predicate.at && !predicate.in.empty())
+      return fail("a place is in its function anyway; leave out `in {}`, or `at`", predicate.in);
     return next;
   }
 

@@ -91,6 +91,9 @@ std::string to_string(const SimplePredicate& predicate);
 std::string to_string(const Predicate::All& conjunction);
 std::string to_string(const Predicate& predicate);
 
+/// Where it is to be looked at, for gdb; empty: anywhere, or at an address.
+std::string location_of(const SimplePredicate& predicate);
+
 /// Puts processes for what is named otherwise; `any` becomes a disjunction. `find`: all processes that run a
 /// program of this name, or had this pid.
 using FindProcesses = std::function<std::vector<ProcessId>(const Who&)>;

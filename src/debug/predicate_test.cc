@@ -88,17 +88,17 @@ TEST(Predicate, KnowsWhoIsMeant) {
 
 TEST(Predicate, HasPlaces) {
   auto first = [](const char* text) { return parsed(text).links.at(0).at(0).at(0); };
-  SimplePredicate line = first("p1: f(x) == 2 at srv.c:80 in handle && p2: y");
+  SimplePredicate line = first("p1: f(x) == 2 at srv.c:80 && p2: y");
   EXPECT_EQ(line.expression, "f(x) == 2");
   EXPECT_EQ(line.at, (SimplePredicate::Site{.file = "srv.c", .line = 80}));
-  EXPECT_EQ(line.in, "handle");
+  EXPECT_EQ(location_of(line), "srv.c:80");
   EXPECT_EQ(first("p1: x at *0x401136 || p2: y").at, (SimplePredicate::Site{.address = "0x401136"}));
   EXPECT_EQ(first("p1: x at ns::C::f(int)").at, (SimplePredicate::Site{.function = "ns::C::f(int)"}));
   EXPECT_EQ(first("p1: at main").at, (SimplePredicate::Site{.function = "main"}));
   EXPECT_EQ(first("p1: at /src/a-b/main.c:3").expression, "1");
   EXPECT_EQ(first("(p1: x in f && p2: y)").in, "f");
-  EXPECT_EQ(first("p1: x in f at g").at, (SimplePredicate::Site{.function = "g"}));
-  EXPECT_EQ(normal("p1: a || b at m.c:3 in f -> p2: y"), "p1: (a || b) at m.c:3 in f -> p2: y");
+  EXPECT_EQ(normal("p1: a || b at m.c:3 -> p2: y"), "p1: (a || b) at m.c:3 -> p2: y");
+  EXPECT_EQ(error("p1: x in f at g"), "a place is in its function anyway; leave out `in f`, or `at`");
 }
 
 TEST(Predicate, IsADisjunctionOfConjunctions) {

@@ -13,15 +13,8 @@ std::string text_of(const SimplePredicate& predicate, bool alone) {
   bool close = !alone && is_loose(predicate.expression);
   std::string text = fmt::format("{}: {}{}{}", to_string(predicate.who), close ? "(" : "",
                                  predicate.expression, close ? ")" : "");
-  if (predicate.at) {
-    const SimplePredicate::Site& at = *predicate.at;
-    text += " at ";
-    if (!at.file.empty()) {
-      text += fmt::format("{}:{}", at.file, at.line);
-    } else {
-      text += at.address.empty() ? at.function : "*" + at.address;
-    }
-  }
+  std::string location = location_of(predicate);
+  if (predicate.at) text += " at " + (location.empty() ? "*" + predicate.at->address : location);
   if (!predicate.in.empty()) text += " in " + predicate.in;
   return text;
 }
@@ -115,6 +108,12 @@ Result<std::vector<Who>> processes_of(const Who& who, const FindProcesses& find)
 }
 
 }  // namespace
+
+std::string location_of(const SimplePredicate& predicate) {
+  if (!predicate.at) return predicate.in;
+  const SimplePredicate::Site& site = *predicate.at;
+  return site.file.empty() ? site.function : fmt::format("{}:{}", site.file, site.line);
+}
 
 Result<Predicate> with_processes(const Predicate& predicate, const FindProcesses& find) {
   Predicate found;

@@ -11,10 +11,6 @@
 namespace pastcone::debug {
 namespace {
 
-std::string location_of(const SimplePredicate::Site& site) {
-  return site.file.empty() ? site.function : fmt::format("{}:{}", site.file, site.line);
-}
-
 Result<uint64_t> address_of(gdb::Gdb& gdb, const std::string& text) {
   gdb::AgentExpression code = TRY(gdb::compile(gdb, fmt::format("(unsigned long)({})", text)));
   gdb::Evaluation value =
@@ -209,7 +205,7 @@ Result<TermCode> ask(gdb::Gdb& gdb, const SimplePredicate& term, const TermCodes
   }
   std::vector<std::string> parts = conjuncts_of(term.expression);
   if (term.in.empty())
-    code.places = TRY(compile_at(gdb, parts, location_of(*term.at)));
+    code.places = TRY(compile_at(gdb, parts, location_of(term)));
   else
     TRY_STATUS(compile_in(gdb, term, parts, blocks, code));
   return code;

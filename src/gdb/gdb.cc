@@ -226,13 +226,17 @@ Status Gdb::note(Record& record, std::string& console, std::string* log) {
 }
 
 Status Gdb::answer_prompt() {
-  std::string line = "end";
-  if (!body_.empty()) {
-    line = std::move(body_.back());
-    body_.pop_back();
-  }
-  std::replace_if(line.begin(), line.end(), ends_line, ' ');
-  return send(line + '\n');
+  std::string lines;
+  do {  // behind a backslash gdb reads on without asking
+    std::string line = "end";
+    if (!body_.empty()) {
+      line = std::move(body_.back());
+      body_.pop_back();
+    }
+    std::replace_if(line.begin(), line.end(), ends_line, ' ');
+    lines += line + '\n';
+  } while (lines.ends_with("\\\n"));
+  return send(lines);
 }
 
 }  // namespace pastcone::gdb

@@ -81,8 +81,11 @@ TEST_F(GdbTest, CommandsThatAskForLinesGetThem) {
   EXPECT_EQ(say("define two", {"print 1", "print 2"}), "");
   EXPECT_EQ(say("two"), "$1 = 1\n$2 = 2\n");
   EXPECT_EQ(say("define nothing"), "");
-  EXPECT_EQ(say("if 1", {"if 1", "print 3", "end"}), "$3 = 3\n");
+  EXPECT_EQ(say("define joined", {"print 3 +\\", "4"}), "");
+  EXPECT_EQ(say("joined"), "$3 = 7\n");
+  EXPECT_EQ(say("if 1", {"if 1", "print 3", "end"}), "$4 = 3\n");
   EXPECT_EQ(say("python", {"print(5)"}), "5\n");
+  EXPECT_EQ(say("python", {"print(6)", "\\"}), "6\n");
 }
 
 TEST_F(GdbTest, ResumingCommandsAreWaitedFor) {
