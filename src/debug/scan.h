@@ -80,7 +80,7 @@ class Scan {
   };
   struct Term {
     const SimplePredicate* text;
-    const TermCode* code = nullptr;  ///< none: the program does not have what it names
+    std::shared_ptr<const TermCode> code = {};  ///< none: the program does not have what it names
     bool known = false;              ///< some program of the process did
     std::string error = {};
     bool holds = false;

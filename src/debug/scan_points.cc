@@ -14,8 +14,9 @@ Status Scan::compile(Post& post, ThreadId thread, bool begins) {
   auto blocks = [&](uint64_t address) { return whereabouts_->symbols_of(post.process).blocks(address); };
   for (PartState* state : post.parts) {
     for (Term& term : state->terms) {
-      const TermCodes::Known* known = TRY(codes_.compile(image, *term.text, gdb, blocks));
-      term.code = known->error.empty() ? &known->code : nullptr;
+      TermCodes::KnownRef known = TRY(codes_.compile(image, *term.text, gdb, blocks));
+      term.code.reset();
+      if (known->error.empty()) term.code = {known, &known->code};
       term.known = term.known || term.code != nullptr;
       term.error = known->error;
       if (term.code == nullptr && begins && image.entry != 0) {

@@ -276,11 +276,11 @@ Verdict judge(const Conditions& conditions, const gdb::ReadMemory& read, const g
   return verdict;
 }
 
-const TermCodes::Known* TermCodes::find(const Image& image, const SimplePredicate& term) const {
+TermCodes::KnownRef TermCodes::find(const Image& image, const SimplePredicate& term) const {
   SimplePredicate of_any = term;
   of_any.who = {};
   auto found = known_.find({image, to_string(of_any)});
-  return found == known_.end() ? nullptr : &found->second;
+  return found == known_.end() ? nullptr : found->second;
 }
 
 void TermCodes::forget(const Image& image, const SimplePredicate& term) {
@@ -289,21 +289,21 @@ void TermCodes::forget(const Image& image, const SimplePredicate& term) {
   known_.erase({image, to_string(of_any)});
 }
 
-Result<const TermCodes::Known*> TermCodes::compile(const Image& image, const SimplePredicate& term,
-                                                   const std::function<Result<gdb::Gdb*>()>& gdb,
-                                                   const BlocksAt& blocks) {
-  if (const Known* known = find(image, term)) return known;
+Result<TermCodes::KnownRef> TermCodes::compile(const Image& image, const SimplePredicate& term,
+                                               const std::function<Result<gdb::Gdb*>()>& gdb,
+                                               const BlocksAt& blocks) {
+  if (KnownRef known = find(image, term)) return known;
   gdb::Gdb* asked = TRY(gdb());
   Result<TermCode> code = ask(*asked, term, blocks);
   if (!code && !asked->alive()) return tl::unexpected<Error>(code.error());
   SimplePredicate of_any = term;
   of_any.who = {};
-  Known& known = known_[{image, to_string(of_any)}];
+  Known known;
   if (code)
     known.code = std::move(*code);
   else
     known.error = code.error().message;
-  return &known;
+  return known_[{image, to_string(of_any)}] = std::make_shared<const Known>(std::move(known));
 }
 
 }  // namespace pastcone::debug

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -60,16 +61,17 @@ class TermCodes {
     TermCode code;
     std::string error;  ///< gdb's; empty: there is none
   };
+  using KnownRef = std::shared_ptr<const Known>;  ///< several processes run one program, and forget at their own times
   /// `gdb` looks at a process of the program, `blocks` knows the function at an address.
   using BlocksAt = std::function<std::optional<symbols::FunctionBlocks>(uint64_t)>;
-  Result<const Known*> compile(const Image& image, const SimplePredicate& term,
-                               const std::function<Result<gdb::Gdb*>()>& gdb, const BlocksAt& blocks);
-  const Known* find(const Image& image, const SimplePredicate& term) const;
+  Result<KnownRef> compile(const Image& image, const SimplePredicate& term,
+                           const std::function<Result<gdb::Gdb*>()>& gdb, const BlocksAt& blocks);
+  KnownRef find(const Image& image, const SimplePredicate& term) const;
   /// More may be known of the program now.
   void forget(const Image& image, const SimplePredicate& term);
 
  private:
-  std::map<std::pair<Image, std::string>, Known> known_;
+  std::map<std::pair<Image, std::string>, KnownRef> known_;
 };
 
 }  // namespace pastcone::debug
