@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <utility>
 
 #include "pastcone/record/shared_stage.h"
@@ -67,6 +68,7 @@ bool OutputPrinter::append(int fd, uint64_t position, uint32_t length) {
 
 bool OutputPrinter::write_out() {
   if (!pending_.empty() && on_output_) on_output_(pending_);
+  if (!pending_.empty()) std::fflush(stdout);  // what we have said stands before what the program says then
   size_t done = 0;
   while (done < pending_.size()) {
     ssize_t written = write(pending_fd_, pending_.data() + done, pending_.size() - done);
