@@ -108,7 +108,10 @@ Status DebugSession::show_cut() {
 std::vector<std::string> DebugSession::program_names() const {
   std::set<std::string> names;
   for (const auto& [process, record] : world_.processes.processes())
-    for (const ProgramRun& program : record.programs) names.insert(Path(program.path).filename().native());
+    for (const ProgramRun& program : record.programs) {
+      names.insert(Path(program.path).filename().native());
+      if (!program.arguments.empty()) names.insert(Path(program.arguments.front()).filename().native());
+    }
   return {names.begin(), names.end()};
 }
 

@@ -10,7 +10,9 @@ bool runs(const ProcessTable& table, ProcessId process, const std::string& name,
   const ProcessRecord* record = table.find(process);
   if (record == nullptr) return false;
   auto is_it = [&](const ProgramRun& run) {
-    return Path(run.path).filename() == name || Path(run.name).filename() == name;
+    // `ps` shows it as it was called, which need not be its file's name.
+    bool called = !run.arguments.empty() && Path(run.arguments.front()).filename() == name;
+    return called || Path(run.path).filename() == name || Path(run.name).filename() == name;
   };
   if (std::ranges::any_of(record->programs, is_it)) return true;
   if (record->programs.empty()) {

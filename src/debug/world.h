@@ -17,8 +17,8 @@ struct World {
   replay::RunSummary run;
 };
 
-/// Whether a process runs a program of this name: one that it executes, or the one that it was forked with. `briefly`: that
-/// counts even if it executes another one then.
+/// Whether a process runs a program of this name, which is its file's or what it is called: one that it executes, or the one
+/// that it was forked with. `briefly`: that counts even if it executes another one then.
 bool runs(const ProcessTable& table, ProcessId process, const std::string& name, bool briefly);
 
 }  // namespace pastcone::debug
