@@ -226,7 +226,7 @@ std::vector<CommandText> stopping_texts() {
                "after it."},
       {.name = "info predicates",
        .group = kGroup,
-       .summary = "List the predicates of `stop if` and `trace`, and how often each part held.",
+       .summary = "List the predicates of `stop if` and `trace`, and how often each was come to.",
        .usage = "info predicates",
        .example = "(p1:1) info predicates"},
   };

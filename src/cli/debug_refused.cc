@@ -14,7 +14,7 @@ struct Refused {
 };
 
 constexpr std::string_view kOwned[] = {"attach", "core-file",        "detach", "disconnect", "exec-file",
-                                       "kill",   "remove-inferiors", "starti", "target"};
+                                       "file",   "kill",             "remove-inferiors", "starti", "target"};
 constexpr std::string_view kBackwards[] = {"rc",
                                            "record",
                                            "reverse-continue",

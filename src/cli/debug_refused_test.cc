@@ -7,7 +7,7 @@ namespace {
 
 TEST(Refused, WhatTakesAProcessAway) {
   for (const char* line :
-       {"attach 1", "attach\t1", "atta 1", "kill", "exec /x", "detach", "detach inferiors 1", "target native",
+       {"attach 1", "attach\t1", "atta 1", "kill", "exec /x", "file /x", "detach", "detach inferiors 1", "target native",
         "core /x", "disconnect", "reverse-next 3", "rsi", "checkpoint", "interpreter-exec mi -exec-continue",
         "layout src", "tui enable", "dprintf x.c:3,\"%d\", n", "handle SIGUSR1 stop", "tp work", "save breakpoints x", "edit",
         "explore total"})

@@ -146,7 +146,7 @@ Status DebugSession::set_message_break(std::string_view text, bool receive) {
     point.to = TRY(parse_process(shell::trim(text.substr(3))));
   } else {
     return fail("of whom? for example: break {} p1->p2, break {} {} p3", receive ? "recv" : "send",
-                receive ? "recv" : "send", receive ? "by" : "from");
+                receive ? "recv" : "send", receive ? "to" : "from");
   }
   breakpoint.message = point;
   breakpoint.location = fmt::format("{} {}", receive ? "recv" : "send", text);
