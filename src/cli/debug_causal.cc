@@ -10,13 +10,6 @@
 namespace pastcone::cli {
 namespace {
 
-bool is_lost(const debug::State& state) {
-  return std::ranges::any_of(state.trails, [](const auto& entry) {
-    return std::ranges::any_of(entry.second,
-                               [](const debug::Move& move) { return move.kind == debug::Move::Kind::kLost; });
-  });
-}
-
 /// As gdb numbers them.
 Status show_history() {
   constexpr size_t kShown = 10;
@@ -82,6 +75,13 @@ Status DebugSession::cause_on_fd(std::string_view text) {
   options.whole_process = true;
   options.channels = {TRY(debug::incoming_channel(engine_->now(), focus_.process(), fd))};
   return go_back_to_cause(options);
+}
+
+bool DebugSession::is_lost(const debug::State& state) {
+  return std::ranges::any_of(state.trails, [](const auto& entry) {
+    return std::ranges::any_of(entry.second,
+                               [](const debug::Move& move) { return move.kind == debug::Move::Kind::kLost; });
+  });
 }
 
 Status DebugSession::revisit(std::string_view text, bool back) {

@@ -60,6 +60,7 @@ Status DebugSession::add_predicate(const debug::Predicate& given, std::vector<de
   SetPredicate set;
   set.predicate = TRY(debug::with_processes(given, [this](const debug::Who& who) { return find_processes(who); }));
   set.plan = TRY(debug::plan(world_, set.predicate));
+  for (debug::TracedValue& value : values) TRY_STATUS(find_traced(value));
   set.values = std::move(values);
   set.text = debug::to_string(given);
   for (const debug::Part& part : set.plan.parts) TRY_STATUS(check(part));
@@ -150,6 +151,40 @@ Result<std::vector<HeldState>> DebugSession::find_held(int number, const debug::
   }
 }
 
+static std::vector<std::string> count_terms(const std::vector<debug::Part>& parts, const debug::Probe& probe) {
+  std::vector<std::string> counts;
+  for (size_t part = 0; part < parts.size(); ++part) {
+    for (size_t term = 0; term < parts[part].terms.size(); ++term) {
+      size_t times = probe.times(part, term);
+      std::string count = fmt::format("{} held {}", debug::to_string(parts[part].terms[term]),
+                                      times == 0 ? std::string("never") : plural(times, "time", "times"));
+      // Of a disjunction, several parts may say the same.
+      if (std::ranges::find(counts, count) == counts.end()) counts.push_back(std::move(count));
+    }
+  }
+  return counts;
+}
+
+/// A search does not look at what another term of the same process has decided already. So each is a part by itself.
+Result<std::vector<std::string>> DebugSession::count_one_by_one(const std::vector<debug::Part>& parts,
+                                                                const debug::State& origin) {
+  std::vector<debug::Part> single;
+  for (const debug::Part& part : parts) {
+    for (const SimplePredicate& term : part.terms) {
+      single.push_back(part);
+      single.back().terms = {term};
+    }
+  }
+  for (;;) {
+    debug::Probe probe(*engine_, single, origin, codes_, [this] { return engine_->interrupted(); });
+    Status seen = probe.look_at_all();
+    if (seen) return count_terms(single, probe);
+    std::optional<size_t> shared = probe.found_shared();
+    if (!shared) return tl::unexpected<Error>(seen.error());
+    debug::share(world_, single[*shared]);
+  }
+}
+
 Result<std::vector<HeldState>> DebugSession::find_held(int number, debug::Probe& probe, const debug::State& origin,
                                                        size_t most, std::string& never) {
   SetPredicate& set = predicates_.at(number);
@@ -196,16 +231,9 @@ Result<std::vector<HeldState>> DebugSession::find_held(int number, debug::Probe&
   if (states.empty() && stands_there) never = fmt::format("{} does not hold again", set.text);
   if (states.empty() && !stands_there) {
     TRY_STATUS(probe.look_at_all());
-    std::vector<std::string> counts;
-    for (size_t part = 0; part < set.plan.parts.size(); ++part) {
-      for (size_t term = 0; term < set.plan.parts[part].terms.size(); ++term) {
-        size_t times = probe.times(part, term);
-        std::string count = fmt::format("{} held {}", debug::to_string(set.plan.parts[part].terms[term]),
-                                        times == 0 ? std::string("never") : plural(times, "time", "times"));
-        // Of a disjunction, several parts may say the same.
-        if (std::ranges::find(counts, count) == counts.end()) counts.push_back(std::move(count));
-      }
-    }
+    std::vector<std::string> counts = count_terms(set.plan.parts, probe);
+    probe.finish();
+    if (!probe.counts_all()) counts = TRY(count_one_by_one(set.plan.parts, origin));
     never = fmt::format("{} never holds from here on: {}", set.text, fmt::join(counts, ", "));
   }
   probe.finish();
@@ -216,6 +244,8 @@ Result<std::vector<HeldState>> DebugSession::find_held(int number, debug::Probe&
 Status DebugSession::advance_to_predicates() {
   std::vector<HeldState> stops, traces;
   debug::State origin = engine_->here();
+  if (is_lost(origin))
+    fmt::print("where exactly it was interrupted is not known: this begins at the last place before that is\n");
   std::vector<std::string> never;
   for (const auto& [number, set] : predicates_) {
     if (!set.enabled) continue;
@@ -378,26 +408,6 @@ Status DebugSession::run_to_state(std::string_view text) {
     return fail("there is no state {}; the last predicate that held has {}", number, states_.size());
   const HeldState& held = states_[number - 1];
   return go_to(held.state, held.focus);
-}
-
-Status DebugSession::print_traced(const HeldState& held) {
-  SetPredicate& set = predicates_.at(held.number);
-  ++set.held;
-  std::string line;
-  for (const debug::TracedValue& value : set.values) {
-    ThreadId thread = held.focus;
-    if (value.who) {
-      std::vector<ProcessId> who = value.who->thread.valid() ? std::vector{value.who->thread.process()}
-                                                             : find_processes(*value.who);
-      if (!who.empty()) thread = ThreadId(who.front(), 1);
-    }
-    gdb::Answer answer = TRY(seats_->console(thread, "output " + value.expression));
-    if (!line.empty()) line += ", ";
-    line += fmt::format("{}: {} = {}", event_text(thread), value.expression,
-                        answer.good ? answer.console : answer.error);
-  }
-  fmt::print("Trace {}: {}\n", held.number, line);
-  return {};
 }
 
 }  // namespace pastcone::cli

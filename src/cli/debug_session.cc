@@ -10,6 +10,7 @@
 #include "pastcone/cli/debug_help.h"
 #include "pastcone/cli/debug_refused.h"
 #include "pastcone/debug/door.h"
+#include "pastcone/gdb/translate.h"
 #include "pastcone/graph/names.h"
 #include "pastcone/graph/steps.h"
 #include "pastcone/shell/help.h"
@@ -138,13 +139,28 @@ static bool is_called(std::string_view before) {
   return false;
 }
 
-bool DebugSession::calls_in_event(std::string_view line) {
+/// A command that shows values.
+static bool shows(std::string_view line) {
   constexpr std::string_view kShowing[] = {"print", "inspect", "call", "output", "printf", "display", "x"};
   std::string_view word = line.substr(0, line.find_first_of(" \t/"));
+  return std::ranges::find(kShowing, word) != std::end(kShowing);
+}
+
+/// Whether a command shows what is in memory, and not only what was computed before or is a number.
+static bool shows_memory(std::string_view line) {
+  if (!shows(line)) return false;
+  if (line.starts_with('x')) return true;
+  size_t names = 0;
+  for (const gdb::Token& token : gdb::tokens_of(std::string(line)))
+    if (token.kind == gdb::Token::Kind::kName && !token.text.starts_with('$')) ++names;
+  return names > 1;  // the command is one
+}
+
+bool DebugSession::calls_in_event(std::string_view line) {
   bool calls = false;
   for (size_t at = line.find('('); at != std::string_view::npos; at = line.find('(', at + 1))
     calls = calls || is_called(line.substr(0, at));
-  return calls && std::ranges::find(kShowing, word) != std::end(kShowing) && stands_in_event(focus_);
+  return calls && shows(line) && stands_in_event(focus_);
 }
 
 bool DebugSession::stands_in_event(ThreadId thread) {
@@ -176,6 +192,7 @@ Status DebugSession::hand_to_gdb(std::string_view line, const shell::Lines& body
                 "{} is where it was", focus_.process());
   }
   fmt::print("{}", answer.console);
+  std::fflush(stdout);  // remarks follow
   show_remark();
   if (!answer.good) {
     // Python's own words come before gdb's that it has failed.
@@ -183,6 +200,9 @@ Status DebugSession::hand_to_gdb(std::string_view line, const shell::Lines& body
     if (engine_->now().pid(focus_.process()) == 0) return fail("{} does not run now: {}", focus_.process(), answer.error);
     return fail("{}", answer.error);
   }
+  // As gdb does; but what it was at its end is what one asks for.
+  if (shows_memory(line) && engine_->now().pid(focus_.process()) == 0)
+    fmt::print(stderr, "{} does not run now: this is what the file of its program has\n", focus_.process());
   if (inferior != nullptr && inferior->rest() && !is_gdbs_own(*inferior))
     return report(*inferior->rest(), focus_);
   if (inferior != nullptr && inferior->changed() && !warned_) {

@@ -92,6 +92,7 @@ class DebugSession {
   Status go_back_to_cause(const debug::CauseOptions& options);
   Status go_along(const debug::Way& way, bool back);
   Status revisit(std::string_view text, bool back);
+  static bool is_lost(const debug::State& state);  ///< somebody was interrupted in the middle of a computation
   uint32_t focus_index() const;
 
   // debug_demand.cc
@@ -180,6 +181,7 @@ class DebugSession {
   Status advance_to_predicates();
   bool seeks_predicates() const;
   Status return_to(const debug::State& state);
+  Result<std::vector<std::string>> count_one_by_one(const std::vector<debug::Part>& parts, const debug::State& origin);
   Result<size_t> count_unstopped(const std::vector<HeldState>& traces, const debug::State& origin);
   Status keep_unstopped(std::vector<HeldState>& traces, const debug::State& origin,
                         const std::optional<HeldState>& target);
@@ -190,6 +192,11 @@ class DebugSession {
   Status stop_at(const HeldState& target, const std::vector<HeldState>& stops);
   std::string held_text(const HeldState& held) const;
   Status run_to_state(std::string_view text);
+
+  // debug_traces.cc
+  Status find_traced(debug::TracedValue& value) const;
+  std::vector<ThreadId> traced_threads(const debug::TracedValue& value, const HeldState& held) const;
+  Result<std::string> traced_text(ThreadId thread, const std::string& expression);
   Status print_traced(const HeldState& held);
 
   // debug_messages.cc

@@ -23,12 +23,17 @@ Probe::Probe(Engine& engine, const std::vector<Part>& parts, State origin, TermC
 
 Probe::~Probe() = default;
 
-Result<std::vector<std::optional<Moment>>> Probe::next(const Front& front, std::span<const Ask> asks) {
-  was_interrupted_ = false;
+Scan& Probe::scan() {
   if (!scan_) {
     engine_.end();  // one replay at a time
     scan_ = std::make_unique<Scan>(world_, parts_, origin_, codes_, interrupted_, engine_.options().on_wait);
   }
+  return *scan_;
+}
+
+Result<std::vector<std::optional<Moment>>> Probe::next(const Front& front, std::span<const Ask> asks) {
+  was_interrupted_ = false;
+  scan();
   std::vector<TruthLog::Answer> answers(asks.size(), {TruthLog::Kind::kNotYet});
   auto known = [&] {
     for (size_t i = 0; i < asks.size(); ++i) {
@@ -148,8 +153,7 @@ ThreadId Probe::made_by(size_t part, const Front& front, const Moment& moment) c
 }
 
 Status Probe::look_at_all() {
-  if (!scan_) return {};
-  was_interrupted_ = TRY(scan_->run([] { return false; })) == Scan::Halt::kInterrupted;
+  was_interrupted_ = TRY(scan().run([] { return false; })) == Scan::Halt::kInterrupted;
   if (was_interrupted_) return fail("interrupted");
   return {};
 }

@@ -47,6 +47,8 @@ class Probe : public Prober {
   std::optional<size_t> found_shared() const { return scan_ ? scan_->found_shared() : std::nullopt; }
   /// Goes on to the end of the run, so that the following are about all of it.
   Status look_at_all();
+  /// Whether each simple predicate was looked at all the time.
+  bool counts_all() const { return !scan_ || scan_->counts_all(); }
   /// How often it became true, as far as the replay has come: all of the part, or one simple predicate of it.
   size_t times(size_t part) const;
   size_t times(size_t part, size_t term) const;
@@ -55,6 +57,7 @@ class Probe : public Prober {
   void finish();
 
  private:
+  Scan& scan();
   bool is_over(const Part& part, const Moment& moment) const;
   bool has_ended(const Part& part, const causal::Cut& cut) const;
   TruthLog::Answer answer(const Front& front, const Ask& ask);

@@ -52,8 +52,10 @@ class Scan {
   void end();
 
   const TruthLog& log(size_t part) const { return states_[part].log; }
-  /// How often a term of it became true.
+  /// How often a term of it became true, as far as that was looked at.
   size_t times(size_t part, size_t term) const { return states_[part].terms[term].times; }
+  /// Whether that was all the time: not where another term has decided already.
+  bool counts_all() const { return counts_all_; }
   /// Whether all that its unit has done up to there is in its log.
   bool passed(size_t part, const Moment& moment) const;
   /// The same of all threads of a unit.
@@ -312,6 +314,7 @@ class Scan {
   bool begun_ = false, over_ = false, running_ = false, may_ask_ = false;
   replay::Horizons horizons_;  ///< to be set
   bool shares_ = false;        ///< some part is about memory that is shared
+  bool counts_all_ = true;
   std::optional<size_t> found_shared_;
   std::pair<Moment, causal::Cut> last_cut_;  ///< is_closed
   std::optional<Error> error_;

@@ -238,10 +238,13 @@ void Scan::choose_words(Post& post) {
       for (const auto& [thread, frames] : term.frames)
         for (const Frame& frame : frames) least.insert(frame.unset.begin(), frame.unset.end());
     all.insert(least.begin(), least.end());
+    bool several = state->terms.size() > 1;
+    if (state->instant && several) counts_all_ = false;
     if (state->instant) continue;
     bool idle = std::ranges::any_of(state->terms, [](const Term& term) {
       return term.code == nullptr || (!term.holds && term.words.empty());
     });
+    if (idle && several) counts_all_ = false;
     if (idle) continue;
     const Term* first_false = nullptr;
     for (const Term& term : state->terms) {
@@ -254,7 +257,10 @@ void Scan::choose_words(Post& post) {
         least.insert(term.words.begin(), term.words.end());
   }
   auto fitting = fit(all);
-  if (!fitting) fitting = fit(least);
+  if (!fitting && least != all) {
+    fitting = fit(least);
+    if (fitting) counts_all_ = false;
+  }
   post.guarding = !fitting;
   post.wanted = fitting ? *std::move(fitting) : whole(all);
 }

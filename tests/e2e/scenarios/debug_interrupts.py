@@ -93,7 +93,7 @@ int main(void) {
 
 
 def test_limit_interrupted_place(context):
-    """A process that was stopped by Ctrl-C while it computed: it is shown, and goes on; back says that the place is not known exactly."""
+    """A process that was stopped by Ctrl-C while it computed: it is shown, and goes on; back and predicates say that the place is not known exactly."""
     context.need("gdb")
     recording = context.path("computing")
     context.record(recording, [compile_c(context, "computing", COMPUTING, "-g", "-O0")])
@@ -111,7 +111,9 @@ def test_limit_interrupted_place(context):
         context.expect(any("interrupted" in line for line in session.since_last_prompt()), f"{session.since_last_prompt()}")
         first, again = session.do("print counted"), session.do("print counted")
         context.expect(" = " in first and first.split(" = ")[1].split()[0] == again.split(" = ")[1].split()[0], f"it goes on: {first} {again}")
-        session.do("restart")
+        session.do("stop if p1: 1 == 1 at computing.c:4")
+        context.expect("where exactly it was interrupted is not known" in session.do("continue"), "that it is looked for from before is not said")
+        session.do("delete 2")
         context.expect("where exactly it was interrupted is not known" in session.do("back"), "it is not said")
         context.expect("the recording ends here" in session.do("continue") + session.do("continue"), "it does not go on")
         session.type(b"quit\n")
