@@ -132,6 +132,7 @@ class Incarnation {
   static Point point_of(const replay::TraceStop& stop);
   void note_stop(const replay::TraceStop& stop, ThreadId thread);
   void begin_trail_here(ThreadId thread);
+  void begin_trails_here(ProcessId process);
   Result<Arrival> walk(ThreadId thread, const Trail& trail, bool stops = false);
   std::set<pid_t> in_place(ThreadId besides) const;
   Arrival walk_steps(ThreadId thread, uint64_t count);

@@ -82,9 +82,14 @@ void Incarnation::begin_trail_here(ThreadId thread) {
   way.counts.clear();
 }
 
+void Incarnation::begin_trails_here(ProcessId process) {
+  for (pid_t tid : tracer().threads(pid(process)))
+    if (ThreadId thread = thread_of(tid); thread.valid()) begin_trail_here(thread);  // else it has not begun
+}
+
 Status Incarnation::add_break(ProcessId process, uint64_t address) {
   TRY_STATUS(tracer().add_break(pid(process), address));
-  for (pid_t tid : tracer().threads(pid(process))) begin_trail_here(thread_of(tid));
+  begin_trails_here(process);
   return {};
 }
 
@@ -97,7 +102,7 @@ Status Incarnation::add_watch(ProcessId process, uint64_t address, uint32_t size
   bool guarded = !added && !reads && size <= replay::kLongestGuarded;
   if (guarded) added = tracer().add_guarded(pid(process), address, size);
   TRY_STATUS(std::move(added));
-  for (pid_t tid : tracer().threads(pid(process))) begin_trail_here(thread_of(tid));
+  begin_trails_here(process);
   return {};
 }
 
