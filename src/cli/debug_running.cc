@@ -178,13 +178,30 @@ Status DebugSession::resume_by_lines(const std::string& name, std::string_view a
   return show_place(moved, "");
 }
 
+/// Why a step has led beyond the function that it began in; gdb says it before.
+static std::string_view why_through(std::string_view console) {
+  constexpr std::string_view kEnd = "which has no line number information.\n";
+  size_t end = console.find(kEnd);
+  bool through = console.starts_with("Single stepping until exit") && end != std::string_view::npos;
+  return through ? console.substr(0, end + kEnd.size()) : std::string_view();
+}
+
+/// Why it is aborted gdb says in lines before.
+static std::string error_text(const gdb::Answer& answer) {
+  if (answer.error != "Command aborted." || answer.log.empty()) return answer.error;
+  std::string text(shell::trim(answer.log));
+  for (size_t at = text.find('\n'); at != std::string::npos; at = text.find('\n', at))
+    text.replace(at, text.find_first_not_of('\n', at) - at, " ");
+  return text;
+}
+
 Status DebugSession::resume_in_gdb(const std::string& command) {
   if (!TRY(leave_vfork())) return {};
   gdb::Answer answer = TRY(run_in_gdb(command));
   debug::Inferior* inferior = seats_->inferior(focus_.process());
   if (inferior == nullptr || !inferior->rest()) {
     if (engine_->now().was_killed(focus_.process())) return killed_by_somebody(focus_.process());
-    if (!answer.good) return fail("{}", answer.error);
+    if (!answer.good) return fail("{}", error_text(answer));
     fmt::print("{}", answer.console);
     return {};
   }
@@ -193,7 +210,10 @@ Status DebugSession::resume_in_gdb(const std::string& command) {
   if (rest && rest->halt == Halt::kStanding && rest->stops.empty() && engine_->now().tid(focus_) != 0 &&
       !ends_->text_at(focus_) && !is_in_program(focus_))
     return fail("{} has not begun with its program; 'break main' and 'continue' lead into it", focus_);
-  if (!is_gdbs_own(*inferior)) return report(rest, focus_);
+  if (!is_gdbs_own(*inferior)) {
+    fmt::print("{}", why_through(answer.console));
+    return report(rest, focus_);
+  }
   std::string_view shown = answer.console;
   if (shown.starts_with("Continuing.\n")) shown.remove_prefix(12);
   while (shown.starts_with('\n')) shown.remove_prefix(1);

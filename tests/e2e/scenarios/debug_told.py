@@ -67,6 +67,19 @@ int main(int argc, char** argv) {
 }
 """
 
+THREADS = r"""#include <pthread.h>
+static int done;
+static void* work(void* unused) { done++; return unused; }
+int main(void) {
+  for (int i = 0; i < 100; i++) {
+    pthread_t thread;
+    pthread_create(&thread, 0, work, 0);
+    pthread_join(thread, 0);
+  }
+  return 0;
+}
+"""
+
 
 def _recorded(context, name, source, *flags):
     context.need("gdb")
@@ -129,3 +142,23 @@ def test_debug_told_of_ended(context):
     result, lines = _lines(context, recording, "run", "focus p3", "print served", "print 1 + 1")
     said = [line for line in lines if "this is what the file of its program has" in line]
     context.expect(said == ["p3 does not run now: this is what the file of its program has"], "it is not said", result)
+
+
+def test_debug_told_of_steps(context):
+    """That a step has gone through a function without lines is said, and why gdb does not go somewhere."""
+    context.need("gdb")
+    recording = context.path("recording")
+    context.record(recording, [compile_c(context, "plain", COUNTED, "-g0", "-pthread")])
+    result, lines = _lines(context, recording, "advance main", "break main", "continue", "break write", "next")
+    context.expect(any("Cannot access memory" in line and line.endswith("Command aborted.") for line in lines), "advance", result)
+    through = lines.index("Single stepping until exit from function main,") if "Single stepping until exit from function main," in lines else len(lines)
+    context.expect(any(line.startswith("Breakpoint 2, ") for line in lines[through:]), "next", result)
+
+
+def test_debug_steps_past_new_threads(context):
+    """A breakpoint that gdb sets for a step while a thread is there that has not begun yet."""
+    context.need("gdb")
+    recording = context.path("recording")
+    context.record(recording, [compile_c(context, "threads", THREADS, "-g0", "-O0", "-pthread")])
+    result = debug(context, recording, "break main", "continue", "next")
+    context.expect(result.status == 0 and b"Single stepping until exit from function main," in result.stdout, "next", result)
