@@ -47,29 +47,32 @@ bool Emulation::may_touch(uint64_t address, unsigned size, bool writes) const {
   return on_stack || bounds_.alone;
 }
 
+bool Emulation::read_memory(uint64_t address, void* to, unsigned size) const {
+  if (!may_touch(address, size, false)) return false;
+  if (bounds_.memory != nullptr) return bounds_.memory->read(address, to, size);
+  iovec ours{to, size}, theirs{reinterpret_cast<void*>(address), size};
+  return process_vm_readv(bounds_.process, &ours, 1, &theirs, 1, 0) == static_cast<ssize_t>(size);
+}
+
+bool Emulation::write_memory(uint64_t address, const void* from, unsigned size) {
+  bool in_two_pages = address % kPage + size > kPage;  // of which one may be written, and one not
+  if (in_two_pages || !may_touch(address, size, true)) return false;
+  if (bounds_.memory != nullptr) return bounds_.memory->write(address, from, size);
+  iovec ours{const_cast<void*>(from), size}, theirs{reinterpret_cast<void*>(address), size};
+  return process_vm_writev(bounds_.process, &ours, 1, &theirs, 1, 0) == static_cast<ssize_t>(size);
+}
+
 std::optional<uint64_t> Emulation::load(const Operand& operand, unsigned size) const {
   uint64_t value = 0;
-  if (operand.in_memory) {
-    if (!may_touch(operand.address, size, false)) return std::nullopt;
-    if (bounds_.memory != nullptr)
-      return bounds_.memory->read(operand.address, &value, size) ? std::optional(value) : std::nullopt;
-    iovec ours{&value, size}, theirs{reinterpret_cast<void*>(operand.address), size};
-    if (process_vm_readv(bounds_.process, &ours, 1, &theirs, 1, 0) != static_cast<ssize_t>(size)) return {};
-    return value;
-  }
+  if (operand.in_memory)
+    return read_memory(operand.address, &value, size) ? std::optional(value) : std::nullopt;
   value = register_of(r_, operand.number);
   return size == 8 ? value : value & ((uint64_t{1} << 8 * size) - 1);
 }
 
 bool Emulation::store(const Operand& operand, uint64_t value, unsigned size) {
   if (short_) return false;
-  if (operand.in_memory) {
-    bool in_two_pages = operand.address % kPage + size > kPage;  // of which one may be written, and one not
-    if (in_two_pages || !may_touch(operand.address, size, true)) return false;
-    if (bounds_.memory != nullptr) return bounds_.memory->write(operand.address, &value, size);
-    iovec ours{&value, size}, theirs{reinterpret_cast<void*>(operand.address), size};
-    return process_vm_writev(bounds_.process, &ours, 1, &theirs, 1, 0) == static_cast<ssize_t>(size);
-  }
+  if (operand.in_memory) return write_memory(operand.address, &value, size);
   unsigned long long& to = register_of(r_, operand.number);
   to = size == 1 ? (to & ~uint64_t{0xff}) | (value & 0xff) : size == 4 ? value & UINT32_MAX : value;
   return true;
@@ -242,6 +245,11 @@ bool Emulation::run() {
 bool emulate(std::span<const uint8_t> code, user_regs_struct& registers, const EmulationBounds& bounds) {
   user_regs_struct before = registers;
   if (Emulation(code, registers, bounds).run()) {
+    registers.eflags &= ~kResume;
+    return true;
+  }
+  registers = before;
+  if (bounds.called && Emulation(code, registers, bounds).run_copied()) {
     registers.eflags &= ~kResume;
     return true;
   }

@@ -12,6 +12,7 @@
 namespace pastcone::replay {
 
 class Watchpoints;
+class VectorState;
 
 /// What is read and written by an instruction, in the place of the process's own memory.
 class EmulatedMemory {
@@ -30,6 +31,7 @@ struct EmulationBounds {
                          ///< or in loops
   const Watchpoints* watches = nullptr;  ///< what touches them is for the processor to see
   EmulatedMemory* memory = nullptr;      ///< none: that of the process
+  VectorState* vectors = nullptr;        ///< none: what has to do with vectors is for the processor
 };
 
 /// Does to `registers`, and to the memory of the process, what the instruction at `code` does. False: that is

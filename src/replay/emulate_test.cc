@@ -114,7 +114,7 @@ TEST_F(EmulateTest, DoesWhatFunctionsAreMadeOf) {
   EXPECT_GT(emulated, 1500);
   EXPECT_TRUE(compare({0xe8, 0, 1, 0, 0}, true));
   EXPECT_TRUE(compare({0x48, 0x99}, true));
-  EXPECT_FALSE(compare({0x66, 0x01, 0xc0}, true));
+  EXPECT_FALSE(compare({0xdd, 0x06}, true));
 }
 
 TEST_F(EmulateTest, CallsAndReturns) {

@@ -2,11 +2,14 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "pastcone/replay/emulate.h"
 #include "pastcone/replay/instruction_parts.h"
 
 namespace pastcone::replay {
+
+struct CopiedForm;
 
 class Emulation {
  public:
@@ -14,6 +17,8 @@ class Emulation {
       : code_(code), r_(registers), bounds_(bounds) {}
 
   bool run();
+  /// What run() does not do, by a copy of it.
+  bool run_copied();
 
  private:
   /// A register, or memory.
@@ -41,6 +46,8 @@ class Emulation {
   /// `after`: bytes of the instruction behind it, which operands relative to rip count from the end of.
   Operand modrm(unsigned after);
   bool may_touch(uint64_t address, unsigned size, bool writes) const;
+  bool read_memory(uint64_t address, void* to, unsigned size) const;
+  bool write_memory(uint64_t address, const void* from, unsigned size);
   std::optional<uint64_t> load(const Operand& operand, unsigned size) const;
   std::optional<uint64_t> load(const Operand& operand) const { return load(operand, width()); }
   bool extend(const Operand& from, unsigned size, bool with_sign);
@@ -65,6 +72,17 @@ class Emulation {
   bool widen(unsigned kind, uint64_t operand);
   bool can_divide(uint64_t divisor, bool with_sign) const;
   bool byte_arithmetic(unsigned operation, const Operand& left, uint64_t right);
+
+  // emulate_copied.cc
+  struct Head;
+  bool read_prefixes(Head& head);
+  bool read_vex(Head& head, bool is_long);
+  bool read_evex(Head& head);
+  bool read_head(Head& head);
+  std::vector<uint8_t> copy_of(const Head& head, const CopiedForm& form, const Operand& rm,
+                               std::span<const uint8_t> immediate) const;
+  bool may_copy(const Head& head, const CopiedForm& form, const Operand& rm) const;
+
   /// Elsewhere nothing can be: the instruction that would lead there faults.
   static bool is_place(uint64_t address) { return address >> 47 == 0; }
   /// As the processor is to find them: what an instruction leaves without a meaning may depend on them.

@@ -142,17 +142,20 @@ Status Tracer::set_registers(pid_t id, const user_regs_struct& registers) {
 
 Result<user_fpregs_struct> Tracer::float_registers(pid_t thread) const {
   user_fpregs_struct registers{};
+  show_vectors(thread);
   TRY_STATUS(checked(ptrace(PTRACE_GETFPREGS, thread, nullptr, &registers)));
   return registers;
 }
 
 Status Tracer::set_float_registers(pid_t thread, const user_fpregs_struct& registers) {
+  show_vectors(thread);
   return checked(ptrace(PTRACE_SETFPREGS, thread, nullptr, &registers));
 }
 
 Result<std::vector<uint8_t>> Tracer::extended_state(pid_t thread) const {
   std::vector<uint8_t> state(16 * 1024);
   iovec to{state.data(), state.size()};
+  show_vectors(thread);
   TRY_STATUS(checked(ptrace(PTRACE_GETREGSET, thread, NT_X86_XSTATE, &to)));
   state.resize(to.iov_len);
   return state;
@@ -161,6 +164,7 @@ Result<std::vector<uint8_t>> Tracer::extended_state(pid_t thread) const {
 Status Tracer::set_extended_state(pid_t thread, const std::vector<uint8_t>& state) {
   std::vector<uint8_t> copy = state;
   iovec from{copy.data(), copy.size()};
+  show_vectors(thread);
   return checked(ptrace(PTRACE_SETREGSET, thread, NT_X86_XSTATE, &from));
 }
 

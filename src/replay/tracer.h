@@ -204,6 +204,7 @@ class Tracer {
   std::optional<TraceStop> go_ahead(Thread& thread, bool told, bool& passed);
   void come_back(Thread& thread);
   const user_regs_struct* ahead_of(pid_t thread) const;
+  void show_vectors(pid_t thread) const;
 
   // tracer_pages.cc: guarded pages
   std::optional<int64_t> call(Thread& thread, int64_t number, const std::array<uint64_t, 3>& arguments);

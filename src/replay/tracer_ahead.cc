@@ -48,7 +48,8 @@ bool Tracer::begin_ahead(Thread& thread) {
   if (in_runtime(now.rip)) return false;
   ProcessRef process = thread.process.lock();
   thread.ahead =
-      std::make_unique<Ahead>(Ahead{now, std::make_unique<AheadMemory>(process->id, *process->memory)});
+      std::make_unique<Ahead>(Ahead{now, std::make_unique<AheadMemory>(process->id, *process->memory),
+                                    std::make_unique<VectorState>(thread.id)});
   process->memory->ahead = thread.ahead->memory.get();
   return true;
 }
@@ -66,6 +67,7 @@ std::optional<TraceStop> Tracer::go_ahead(Thread& thread, bool told, bool& passe
   bounds.process = process->id;
   bounds.alone = bounds.called = true;
   bounds.memory = &kept;
+  bounds.vectors = thread.ahead->vectors.get();
   for (int i = 0; i < kMostInstructions && !in_runtime(now.rip); ++i) {
     if ((i > 0 || !told) && memory.has(now.rip)) {
       if (!memory.is_in_place(now.rip)) break;
@@ -85,6 +87,12 @@ const user_regs_struct* Tracer::ahead_of(pid_t id) const {
   return thread == threads_.end() || !thread->second->ahead ? nullptr : &thread->second->ahead->registers;
 }
 
+/// The thread has the vector registers that it has come to, and may be given others.
+void Tracer::show_vectors(pid_t id) const {
+  auto thread = threads_.find(id);
+  if (thread != threads_.end() && thread->second->ahead) thread->second->ahead->vectors->forget();
+}
+
 /// The process is where we are.
 void Tracer::come_back(Thread& thread) {
   if (!thread.ahead) return;
@@ -92,6 +100,7 @@ void Tracer::come_back(Thread& thread) {
   std::unique_ptr<Ahead> ahead = std::move(thread.ahead);
   if (process) process->memory->ahead = nullptr;
   ahead->memory.reset();
+  ahead->vectors.reset();
   // Fails only if somebody has killed it.
   ptrace(PTRACE_SETREGS, thread.id, nullptr, &ahead->registers);
   bool worthwhile = ahead->hits >= kWorthwhile;

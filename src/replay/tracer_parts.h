@@ -6,6 +6,7 @@
 #include "pastcone/replay/ahead_memory.h"
 #include "pastcone/replay/traced_memory.h"
 #include "pastcone/replay/tracer.h"
+#include "pastcone/replay/vector_state.h"
 #include "pastcone/replay/watchpoints.h"
 
 namespace pastcone::replay {
@@ -34,6 +35,7 @@ enum class Tracer::InKernel : uint8_t { kNo, kReturns, kWaits };
 struct Tracer::Ahead {
   user_regs_struct registers;
   std::unique_ptr<AheadMemory> memory;
+  std::unique_ptr<VectorState> vectors;
   int hits = 0;
 };
 

@@ -20,8 +20,9 @@ class Processor {
  public:
   Processor() {
     void* memory =
-        mmap(nullptr, kSize, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+        mmap(nullptr, kSize + kBehind, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     memory_ = static_cast<uint8_t*>(memory);
+    mprotect(memory_ + kSize, kBehind, PROT_NONE);
     id_ = fork();
     if (id_ == 0) {
       prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -35,7 +36,7 @@ class Processor {
   ~Processor() {
     kill(id_, SIGKILL);
     waitpid(id_, nullptr, 0);
-    munmap(memory_, kSize);
+    munmap(memory_, kSize + kBehind);
   }
 
   pid_t id() const { return id_; }
@@ -53,6 +54,7 @@ class Processor {
   }
 
  private:
+  static constexpr size_t kBehind = 4096;  // what nobody can use
   uint8_t* memory_;
   pid_t id_ = 0;
   user_regs_struct start_{};

@@ -1,0 +1,93 @@
+#include "pastcone/replay/instruction_copies.h"
+
+#include <sys/mman.h>
+
+#include <cstddef>
+#include <cstring>
+#include <initializer_list>
+
+namespace pastcone::replay {
+namespace {
+
+constexpr size_t kRoom = 1 << 18;
+
+constexpr auto kReg = static_cast<uint8_t>(offsetof(CopiedOperands, reg)),
+               kRm = static_cast<uint8_t>(offsetof(CopiedOperands, rm)),
+               kRax = static_cast<uint8_t>(offsetof(CopiedOperands, rax)),
+               kRcx = static_cast<uint8_t>(offsetof(CopiedOperands, rcx)),
+               kFlags = static_cast<uint8_t>(offsetof(CopiedOperands, flags)),
+               kComponents = static_cast<uint8_t>(offsetof(CopiedOperands, components)),
+               kControl = static_cast<uint8_t>(offsetof(CopiedOperands, control)),
+               kMemory = static_cast<uint8_t>(offsetof(CopiedOperands, memory));
+static_assert(kMemory == 64 && kControl < 64);
+
+}  // namespace
+
+InstructionCopies& InstructionCopies::instance() {
+  static InstructionCopies copies;
+  return copies;
+}
+
+InstructionCopies::InstructionCopies() : has_avx_(__builtin_cpu_supports("avx")) {
+  void* room = mmap(nullptr, kRoom, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (room != MAP_FAILED) room_ = static_cast<uint8_t*>(room);
+}
+
+/// A function of the operands (rdi) and the vectors (rsi). It changes what functions may change.
+std::vector<uint8_t> InstructionCopies::surround(std::span<const uint8_t> copy, bool with_vectors) const {
+  std::vector<uint8_t> code;
+  auto add = [&](std::initializer_list<uint8_t> bytes) { code.insert(code.end(), bytes); };
+  auto add_components = [&] {
+    add({0x8b, 0x47, kComponents});      // mov components(%rdi), %eax
+    add({0x8b, 0x57, kComponents + 4});  // mov components+4(%rdi), %edx
+  };
+  if (with_vectors) {
+    add({0x0f, 0xae, 0x5f, kControl});  // stmxcsr control(%rdi)
+    add_components();
+    add({0x48, 0x0f, 0xae, 0x2e});  // xrstor64 (%rsi)
+  }
+  add({0x4c, 0x8b, 0x47, kReg});     // mov reg(%rdi), %r8
+  add({0x4c, 0x8b, 0x4f, kRm});      // mov rm(%rdi), %r9
+  add({0x4c, 0x8d, 0x57, kMemory});  // lea memory(%rdi), %r10
+  add({0x48, 0x8b, 0x47, kRax});     // mov rax(%rdi), %rax
+  add({0x48, 0x8b, 0x4f, kRcx});     // mov rcx(%rdi), %rcx
+  add({0xff, 0x77, kFlags, 0x9d});   // push flags(%rdi); popf
+  code.insert(code.end(), copy.begin(), copy.end());
+  add({0x9c, 0x8f, 0x47, kFlags});  // pushf; pop flags(%rdi)
+  add({0x4c, 0x89, 0x47, kReg});    // mov %r8, reg(%rdi)
+  add({0x4c, 0x89, 0x4f, kRm});     // mov %r9, rm(%rdi)
+  if (with_vectors) {
+    add_components();
+    add({0x48, 0x0f, 0xae, 0x26});          // xsave64 (%rsi)
+    if (has_avx_) add({0xc5, 0xf8, 0x77});  // vzeroupper
+    add({0x0f, 0xae, 0x57, kControl});      // ldmxcsr control(%rdi)
+  }
+  add({0xc3});
+  return code;
+}
+
+InstructionCopies::Code InstructionCopies::find(std::span<const uint8_t> copy, bool with_vectors) {
+  if (room_ == nullptr) return nullptr;
+  std::vector<uint8_t> key(copy.begin(), copy.end());
+  if (auto found = known_.find(key); found != known_.end()) return found->second;
+  std::vector<uint8_t> code = surround(copy, with_vectors);
+  if (used_ + code.size() > kRoom) {
+    known_.clear();
+    used_ = 0;
+  }
+  if (mprotect(room_, kRoom, PROT_READ | PROT_WRITE) != 0) return nullptr;
+  uint8_t* place = room_ + used_;
+  std::memcpy(place, code.data(), code.size());
+  if (mprotect(room_, kRoom, PROT_READ | PROT_EXEC) != 0) return nullptr;
+  used_ += code.size();
+  return known_[std::move(key)] = reinterpret_cast<Code>(place);
+}
+
+bool InstructionCopies::run(std::span<const uint8_t> copy, CopiedOperands& operands, uint8_t* vectors) {
+  Code code = find(copy, vectors != nullptr);
+  if (code == nullptr) return false;
+  code(&operands, vectors);
+  return true;
+}
+
+}  // namespace pastcone::replay

@@ -1,0 +1,47 @@
+// An instruction of a traced process, done by the processor here: a copy of it, which has our memory and
+// registers for its operands. So all results are what they are there, whatever it computes.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <vector>
+
+namespace pastcone::replay {
+
+/// How a copy names its operands.
+struct CopiedOperands {
+  static constexpr unsigned kReg = 8, kRm = 9, kMemory = 10;  ///< the registers that they are in
+  uint64_t reg = 0, rm = 0;                                   ///< if they are general registers
+  uint64_t rax = 0, rcx = 0;
+  uint64_t flags = 0;
+  uint64_t components = 0;  ///< of the vector state that it uses, as xsave numbers them
+  uint64_t control = 0;     ///< mxcsr, ours
+  alignas(64) std::array<uint8_t, 64> memory;
+};
+
+class InstructionCopies {
+ public:
+  /// One for all: what has been copied once is kept.
+  static InstructionCopies& instance();
+  InstructionCopies(const InstructionCopies&) = delete;
+  InstructionCopies& operator=(const InstructionCopies&) = delete;
+
+  /// `vectors`: what xsave has left of the process, which becomes what it is then; nullptr: the instruction
+  /// has nothing to do with them. False: there is no room for code.
+  bool run(std::span<const uint8_t> copy, CopiedOperands& operands, uint8_t* vectors);
+
+ private:
+  using Code = void (*)(CopiedOperands*, uint8_t*);
+  InstructionCopies();
+  Code find(std::span<const uint8_t> copy, bool with_vectors);
+  std::vector<uint8_t> surround(std::span<const uint8_t> copy, bool with_vectors) const;
+
+  uint8_t* room_ = nullptr;
+  size_t used_ = 0;
+  bool has_avx_;
+  std::map<std::vector<uint8_t>, Code> known_;
+};
+
+}  // namespace pastcone::replay
