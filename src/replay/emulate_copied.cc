@@ -2,7 +2,6 @@
 // find them where we have them, and what it leaves there is the result.
 #include <cstring>
 #include <utility>
-#include <vector>
 
 #include "pastcone/replay/copied_forms.h"
 #include "pastcone/replay/emulation.h"
@@ -128,8 +127,8 @@ bool Emulation::read_head(Head& head) {
 }
 
 /// The same with other operands: where CopiedOperands has them.
-std::vector<uint8_t> Emulation::copy_of(const Head& head, const CopiedForm& form, const Operand& rm,
-                                        std::span<const uint8_t> immediate) const {
+CopiedCode Emulation::copy_of(const Head& head, const CopiedForm& form, const Operand& rm,
+                              std::span<const uint8_t> immediate) const {
   const InstructionName& name = head.name;
   unsigned reg = form.reg_general ? CopiedOperands::kReg : reg_ | head.high_reg;
   unsigned other = rm.in_memory      ? CopiedOperands::kMemory
@@ -137,8 +136,8 @@ std::vector<uint8_t> Emulation::copy_of(const Head& head, const CopiedForm& form
                                      : rm.number | head.high_rm;
   if (form.reg_is_name) reg = reg_ & 7;
   auto bit = [](unsigned number, unsigned which, unsigned as) { return (number & which) != 0 ? as : 0; };
-  std::vector<uint8_t> copy;
-  auto add = [&](unsigned one) { copy.push_back(static_cast<uint8_t>(one)); };
+  CopiedCode copy;
+  auto add = [&](unsigned one) { copy.add(one); };
   if (name.is_legacy()) {
     constexpr uint8_t kPrefixes[] = {0, kOperandSize, kRepeat, kRepeatNot};
     if (name.prefix != Prefix::kNone) add(kPrefixes[static_cast<unsigned>(name.prefix)]);
@@ -159,7 +158,7 @@ std::vector<uint8_t> Emulation::copy_of(const Head& head, const CopiedForm& form
   }
   add(name.operation);
   if (!form.bare) add((rm.in_memory ? 0 : 0xc0) | (reg & 7) << 3 | (other & 7));
-  copy.insert(copy.end(), immediate.begin(), immediate.end());
+  for (uint8_t one : immediate) add(one);
   return copy;
 }
 

@@ -2,13 +2,13 @@
 #pragma once
 
 #include <optional>
-#include <vector>
 
 #include "pastcone/replay/emulate.h"
 #include "pastcone/replay/instruction_parts.h"
 
 namespace pastcone::replay {
 
+struct CopiedCode;
 struct CopiedForm;
 
 class Emulation {
@@ -79,8 +79,8 @@ class Emulation {
   bool read_vex(Head& head, bool is_long);
   bool read_evex(Head& head);
   bool read_head(Head& head);
-  std::vector<uint8_t> copy_of(const Head& head, const CopiedForm& form, const Operand& rm,
-                               std::span<const uint8_t> immediate) const;
+  CopiedCode copy_of(const Head& head, const CopiedForm& form, const Operand& rm,
+                     std::span<const uint8_t> immediate) const;
   bool may_copy(const Head& head, const CopiedForm& form, const Operand& rm) const;
 
   /// Elsewhere nothing can be: the instruction that would lead there faults.

@@ -34,7 +34,7 @@ InstructionCopies::InstructionCopies() : has_avx_(__builtin_cpu_supports("avx"))
 }
 
 /// A function of the operands (rdi) and the vectors (rsi). It changes what functions may change.
-std::vector<uint8_t> InstructionCopies::surround(std::span<const uint8_t> copy, bool with_vectors) const {
+std::vector<uint8_t> InstructionCopies::surround(const CopiedCode& copy, bool with_vectors) const {
   std::vector<uint8_t> code;
   auto add = [&](std::initializer_list<uint8_t> bytes) { code.insert(code.end(), bytes); };
   auto add_components = [&] {
@@ -52,7 +52,7 @@ std::vector<uint8_t> InstructionCopies::surround(std::span<const uint8_t> copy, 
   add({0x48, 0x8b, 0x47, kRax});     // mov rax(%rdi), %rax
   add({0x48, 0x8b, 0x4f, kRcx});     // mov rcx(%rdi), %rcx
   add({0xff, 0x77, kFlags, 0x9d});   // push flags(%rdi); popf
-  code.insert(code.end(), copy.begin(), copy.end());
+  code.insert(code.end(), copy.bytes.begin(), copy.bytes.begin() + copy.size);
   add({0x9c, 0x8f, 0x47, kFlags});  // pushf; pop flags(%rdi)
   add({0x4c, 0x89, 0x47, kReg});    // mov %r8, reg(%rdi)
   add({0x4c, 0x89, 0x4f, kRm});     // mov %r9, rm(%rdi)
@@ -66,13 +66,19 @@ std::vector<uint8_t> InstructionCopies::surround(std::span<const uint8_t> copy, 
   return code;
 }
 
-InstructionCopies::Code InstructionCopies::find(std::span<const uint8_t> copy, bool with_vectors) {
+InstructionCopies::Known& InstructionCopies::slot_of(const CopiedCode& copy) {
+  uint64_t words[2];
+  std::memcpy(words, copy.bytes.data(), sizeof words);
+  constexpr uint64_t kMix = 0x9e3779b97f4a7c15;
+  uint64_t mixed = ((words[0] * kMix) ^ words[1]) * kMix;
+  return known_[(mixed >> 32) % known_.size()];
+}
+
+InstructionCopies::Code InstructionCopies::make(const CopiedCode& copy, bool with_vectors) {
   if (room_ == nullptr) return nullptr;
-  std::vector<uint8_t> key(copy.begin(), copy.end());
-  if (auto found = known_.find(key); found != known_.end()) return found->second;
   std::vector<uint8_t> code = surround(copy, with_vectors);
   if (used_ + code.size() > kRoom) {
-    known_.clear();
+    known_.fill({});
     used_ = 0;
   }
   if (mprotect(room_, kRoom, PROT_READ | PROT_WRITE) != 0) return nullptr;
@@ -80,13 +86,17 @@ InstructionCopies::Code InstructionCopies::find(std::span<const uint8_t> copy, b
   std::memcpy(place, code.data(), code.size());
   if (mprotect(room_, kRoom, PROT_READ | PROT_EXEC) != 0) return nullptr;
   used_ += code.size();
-  return known_[std::move(key)] = reinterpret_cast<Code>(place);
+  return reinterpret_cast<Code>(place);
 }
 
-bool InstructionCopies::run(std::span<const uint8_t> copy, CopiedOperands& operands, uint8_t* vectors) {
-  Code code = find(copy, vectors != nullptr);
-  if (code == nullptr) return false;
-  code(&operands, vectors);
+bool InstructionCopies::run(const CopiedCode& copy, CopiedOperands& operands, uint8_t* vectors) {
+  Known& known = slot_of(copy);
+  if (known.code == nullptr || known.copy != copy) {
+    Code code = make(copy, vectors != nullptr);
+    if (code == nullptr) return false;
+    known = {copy, code};
+  }
+  known.code(&operands, vectors);
   return true;
 }
 

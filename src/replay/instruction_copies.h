@@ -3,9 +3,8 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
-#include <map>
-#include <span>
 #include <vector>
 
 namespace pastcone::replay {
@@ -21,6 +20,15 @@ struct CopiedOperands {
   alignas(64) std::array<uint8_t, 64> memory;
 };
 
+/// Its bytes, of which there are never more; zeros behind them.
+struct CopiedCode {
+  alignas(16) std::array<uint8_t, 16> bytes{};
+  uint8_t size = 0;
+
+  void add(unsigned byte) { bytes[size++] = static_cast<uint8_t>(byte); }
+  bool operator==(const CopiedCode&) const = default;
+};
+
 class InstructionCopies {
  public:
   /// One for all: what has been copied once is kept.
@@ -30,18 +38,23 @@ class InstructionCopies {
 
   /// `vectors`: what xsave has left of the process, which becomes what it is then; nullptr: the instruction
   /// has nothing to do with them. False: there is no room for code.
-  bool run(std::span<const uint8_t> copy, CopiedOperands& operands, uint8_t* vectors);
+  bool run(const CopiedCode& copy, CopiedOperands& operands, uint8_t* vectors);
 
  private:
   using Code = void (*)(CopiedOperands*, uint8_t*);
   InstructionCopies();
-  Code find(std::span<const uint8_t> copy, bool with_vectors);
-  std::vector<uint8_t> surround(std::span<const uint8_t> copy, bool with_vectors) const;
+  struct Known {
+    CopiedCode copy;
+    Code code = nullptr;
+  };
+  Known& slot_of(const CopiedCode& copy);
+  Code make(const CopiedCode& copy, bool with_vectors);
+  std::vector<uint8_t> surround(const CopiedCode& copy, bool with_vectors) const;
 
   uint8_t* room_ = nullptr;
   size_t used_ = 0;
   bool has_avx_;
-  std::map<std::vector<uint8_t>, Code> known_;
+  std::array<Known, 1024> known_{};
 };
 
 }  // namespace pastcone::replay
