@@ -286,7 +286,28 @@ runtime_copy:
         mov     %r8, 8(%rdi)
         xor     %eax, %eax
         ret
-1:      rep movsb
+# A number, within its page, is written in one go: for who watches it, each round of what repeats is a stop.
+1:      mov     %edi, %eax
+        and     $4095, %eax
+        cmp     $4088, %eax
+        ja      3f
+        mov     %esi, %eax
+        and     $4095, %eax
+        cmp     $4088, %eax
+        ja      3f
+        cmp     $4, %rdx
+        jne     2f
+        mov     (%rsi), %eax
+        mov     %eax, (%rdi)
+        xor     %eax, %eax
+        ret
+2:      cmp     $8, %rdx
+        jne     3f
+        mov     (%rsi), %rax
+        mov     %rax, (%rdi)
+        xor     %eax, %eax
+        ret
+3:      rep movsb
 runtime_copy_fault:
         mov     %rcx, %rax
         ret
