@@ -27,7 +27,7 @@ bool AheadMemory::fetch(uint64_t address, void* to, size_t size) const {
   return process_vm_readv(process_, &ours, 1, &theirs, 1, 0) == static_cast<ssize_t>(size);
 }
 
-AheadMemory::Block* AheadMemory::keep(uint64_t address) {
+AheadMemory::Block* AheadMemory::keep(uint64_t address, const symbols::Mapping& mapping) {
   uint64_t begin = begin_of(address);
   Block& block = data_[index_of(address)];
   if (block.begin == begin) return &block;
@@ -35,10 +35,21 @@ AheadMemory::Block* AheadMemory::keep(uint64_t address) {
   block.begin = kNone;
   if (!fetch(begin, block.bytes.data(), kBlock)) return nullptr;
   block.begin = begin;
+  block.writable = mapping.writable;
   return &block;
 }
 
+void AheadMemory::put(Block& block, uint64_t address, const void* from, size_t size) {
+  size_t at = address - block.begin;
+  std::memcpy(block.bytes.data() + at, from, size);
+  for (size_t i = at; i < at + size; ++i) block.dirty.set(i);
+}
+
 bool AheadMemory::read(uint64_t address, void* to, size_t size) {
+  if (const Block* block = kept(address, size)) {
+    std::memcpy(to, block->bytes.data() + (address - block->begin), size);
+    return true;
+  }
   const symbols::Mapping* mapping = mapping_of(address);
   if (mapping == nullptr) return false;
   bool across = address - begin_of(address) + size > kBlock;
@@ -47,7 +58,7 @@ bool AheadMemory::read(uint64_t address, void* to, size_t size) {
     if (across) flush();
     return fetch(address, to, size);
   }
-  const Block* block = keep(address);
+  const Block* block = keep(address, *mapping);
   if (block == nullptr) return false;
   std::memcpy(to, block->bytes.data() + (address - block->begin), size);
   return true;
@@ -55,6 +66,11 @@ bool AheadMemory::read(uint64_t address, void* to, size_t size) {
 
 /// Guarded pages are not writable because of us.
 bool AheadMemory::write(uint64_t address, const void* from, size_t size) {
+  if (Block* block = kept(address, size); block != nullptr && block->writable) {
+    put(*block, address, from, size);
+    written_ = {address, size};
+    return true;
+  }
   const symbols::Mapping* mapping = mapping_of(address);
   if (mapping == nullptr || address + size > mapping->end || mapping->executable) return false;
   if (!mapping->writable && !memory_.pages.has(address)) return false;
@@ -63,11 +79,9 @@ bool AheadMemory::write(uint64_t address, const void* from, size_t size) {
     if (across) forget();
     if (!memory_.write_through(address, from, size)) return false;
   } else {
-    Block* block = keep(address);
+    Block* block = keep(address, *mapping);
     if (block == nullptr) return false;
-    size_t at = address - block->begin;
-    std::memcpy(block->bytes.data() + at, from, size);
-    for (size_t i = at; i < at + size; ++i) block->dirty.set(i);
+    put(*block, address, from, size);
   }
   written_ = {address, size};
   return true;

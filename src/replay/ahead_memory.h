@@ -54,6 +54,7 @@ class AheadMemory : public EmulatedMemory {
     uint64_t begin = kNone;
     std::array<uint8_t, kBlock> bytes;
     std::bitset<kBlock> dirty;
+    bool writable = false;  ///< by the program, whatever pages we guard
   };
   struct CodeBlock {
     uint64_t begin = kNone;
@@ -65,8 +66,14 @@ class AheadMemory : public EmulatedMemory {
   static size_t index_of(uint64_t address) { return address / kBlock % kBlocks; }
   const symbols::Mapping* mapping_of(uint64_t address);
   bool fetch(uint64_t address, void* to, size_t size) const;
+  /// What lies there as a whole, if it is kept: one's own, and no code.
+  Block* kept(uint64_t address, size_t size) {
+    Block& block = data_[index_of(address)];
+    return block.begin == begin_of(address) && address - block.begin + size <= kBlock ? &block : nullptr;
+  }
   /// Only of one's own; nullptr: it cannot be read.
-  Block* keep(uint64_t address);
+  Block* keep(uint64_t address, const symbols::Mapping& mapping);
+  static void put(Block& block, uint64_t address, const void* from, size_t size);
   void flush(Block& block);
 
   pid_t process_;

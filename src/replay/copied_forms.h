@@ -24,10 +24,11 @@ struct InstructionName {
 
 /// An operand that is not general is a vector, a mask, or there is none.
 struct CopiedForm {
-  uint8_t size = 0;       ///< of the operand that may be in memory, if it is
-  uint8_t immediate = 0;  ///< bytes behind it
-  bool vectors = false;   ///< it is one of those for vectors
-  bool bare = false;      ///< there is no ModRM byte
+  uint8_t size = 0;         ///< of the operand that may be in memory, if it is
+  uint8_t immediate = 0;    ///< bytes behind it
+  bool vectors = false;     ///< it is one of those for vectors
+  bool sets_flags = false;  ///< of those for vectors; of the others all may
+  bool bare = false;        ///< there is no ModRM byte
   bool reg_general = false, reg_written = false;
   bool reg_is_name = false;
   bool reg_is_mask = false;

@@ -46,6 +46,11 @@ CopiedForm to_general(CopiedForm form) {
   return form;
 }
 
+CopiedForm to_flags(CopiedForm form) {
+  form.sets_flags = true;
+  return form;
+}
+
 CopiedForm of_registers(CopiedForm form) {
   form.register_only = true;
   return form;
@@ -160,7 +165,7 @@ std::optional<CopiedForm> masks(const InstructionName& name) {
       return known ? std::optional(to_general(form)) : std::nullopt;
     default:  // 98, 99
       form.reg_is_mask = form.rm_is_mask = true;
-      return is_scalar(name.prefix) ? std::nullopt : std::optional(form);
+      return is_scalar(name.prefix) ? std::nullopt : std::optional(to_flags(form));
   }
 }
 
@@ -195,8 +200,8 @@ std::optional<CopiedForm> behind_0f(const InstructionName& name) {
     case 0xc6:
       return plain ? std::optional(combines(full, 1)) : std::nullopt;
     case 0x2e:
-    case 0x2f:  // sets flags
-      return plain ? std::optional(loads(of_integers ? 8 : 4)) : std::nullopt;
+    case 0x2f:
+      return plain ? std::optional(to_flags(loads(of_integers ? 8 : 4))) : std::nullopt;
     case 0x51:
       return plain ? loads(full) : combines(size);
     case 0x58:
@@ -247,8 +252,9 @@ std::optional<CopiedForm> behind_38(const InstructionName& name) {
     case 0x29:
     case 0x37 ... 0x40:
       return combines(name.length);
+    case 0x17:
+      return to_flags(loads(name.length));
     case 0x1c ... 0x1e:
-    case 0x17:  // sets flags
       return loads(name.length);
     case 0x58:
     case 0x59:

@@ -242,18 +242,26 @@ bool Emulation::run() {
   }
 }
 
+namespace {
+
+/// Behind which run() knows nothing but endbr64.
+bool is_only_copied(std::span<const uint8_t> code) {
+  uint8_t first = code.empty() ? 0 : code[0];
+  return first == 0x66 || first == 0xf2 || first == 0xf3 || first == 0x64 || first == 0xf0 || first == 0xc5;
+}
+
+}  // namespace
+
 bool emulate(std::span<const uint8_t> code, user_regs_struct& registers, const EmulationBounds& bounds) {
   user_regs_struct before = registers;
-  if (Emulation(code, registers, bounds).run()) {
-    registers.eflags &= ~kResume;
-    return true;
+  for (bool copied : {is_only_copied(code), !is_only_copied(code)}) {
+    Emulation emulation(code, registers, bounds);
+    if (copied ? bounds.called && emulation.run_copied() : emulation.run()) {
+      registers.eflags &= ~kResume;
+      return true;
+    }
+    registers = before;
   }
-  registers = before;
-  if (bounds.called && Emulation(code, registers, bounds).run_copied()) {
-    registers.eflags &= ~kResume;
-    return true;
-  }
-  registers = before;
   return false;
 }
 

@@ -16,7 +16,6 @@ using Prefix = InstructionName::Prefix;
 
 constexpr uint8_t kOperandSize = 0x66, kRepeat = 0xf3, kRepeatNot = 0xf2, kLock = 0xf0, kFs = 0x64;
 constexpr uint8_t kVexShort = 0xc5, kVexLong = 0xc4, kEvexByte = 0x62;
-constexpr uint64_t kVectorsOfOld = 2;  // of those that xsave saves: xmm
 
 uint64_t low(uint64_t value, unsigned size) {
   return size == 8 ? value : value & ((uint64_t{1} << 8 * size) - 1);
@@ -162,6 +161,19 @@ CopiedCode Emulation::copy_of(const Head& head, const CopiedForm& form, const Op
   return copy;
 }
 
+/// The older encoding touches no other vectors than it names, and nothing beside their lower parts.
+CopiedSurroundings Emulation::surroundings(const Head& head, const CopiedForm& form,
+                                           const Operand& rm) const {
+  using Vectors = CopiedSurroundings::Vectors;
+  CopiedSurroundings around;
+  around.flags = !form.vectors || form.sets_flags;
+  if (!form.vectors) return around;
+  around.vectors = head.name.is_legacy() ? Vectors::kNamed : Vectors::kAll;
+  if (!form.reg_general && !form.reg_is_name) around.named[0] = static_cast<uint8_t>(reg_);
+  if (!form.rm_general && !rm.in_memory) around.named[1] = static_cast<uint8_t>(rm.number);
+  return around;
+}
+
 /// Whether the processor would do it at all, and always in the same way.
 bool Emulation::may_copy(const Head& head, const CopiedForm& form, const Operand& rm) const {
   const InstructionName& name = head.name;
@@ -215,9 +227,9 @@ bool Emulation::run_copied() {
     vectors = bounds_.vectors->change();
     if (vectors == nullptr || !bounds_.vectors->is_quiet()) return false;
     operands.components = bounds_.vectors->components();
-    if (head.name.is_legacy()) operands.components &= kVectorsOfOld;
   }
-  if (!InstructionCopies::instance().run(copy_of(head, *form, rm, immediate), operands, vectors))
+  CopiedCode copy = copy_of(head, *form, rm, immediate);
+  if (!InstructionCopies::instance().run(copy, surroundings(head, *form, rm), operands, vectors))
     return false;
   if (rm.in_memory && form->rm_written && !write_memory(rm.address, operands.memory.data(), form->size))
     return false;

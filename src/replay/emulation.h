@@ -10,6 +10,7 @@ namespace pastcone::replay {
 
 struct CopiedCode;
 struct CopiedForm;
+struct CopiedSurroundings;
 
 class Emulation {
  public:
@@ -81,6 +82,7 @@ class Emulation {
   bool read_head(Head& head);
   CopiedCode copy_of(const Head& head, const CopiedForm& form, const Operand& rm,
                      std::span<const uint8_t> immediate) const;
+  CopiedSurroundings surroundings(const Head& head, const CopiedForm& form, const Operand& rm) const;
   bool may_copy(const Head& head, const CopiedForm& form, const Operand& rm) const;
 
   /// Elsewhere nothing can be: the instruction that would lead there faults.

@@ -10,6 +10,8 @@ namespace pastcone::replay {
 namespace {
 
 constexpr size_t kRoom = 1 << 18;
+// Where xsave has them.
+constexpr uint8_t kSavedControl = 24, kSavedVectors = 160;
 
 constexpr auto kReg = static_cast<uint8_t>(offsetof(CopiedOperands, reg)),
                kRm = static_cast<uint8_t>(offsetof(CopiedOperands, rm)),
@@ -34,34 +36,52 @@ InstructionCopies::InstructionCopies() : has_avx_(__builtin_cpu_supports("avx"))
 }
 
 /// A function of the operands (rdi) and the vectors (rsi). It changes what functions may change.
-std::vector<uint8_t> InstructionCopies::surround(const CopiedCode& copy, bool with_vectors) const {
+std::vector<uint8_t> InstructionCopies::surround(const CopiedCode& copy,
+                                                 const CopiedSurroundings& around) const {
+  using Vectors = CopiedSurroundings::Vectors;
   std::vector<uint8_t> code;
   auto add = [&](std::initializer_list<uint8_t> bytes) { code.insert(code.end(), bytes); };
   auto add_components = [&] {
     add({0x8b, 0x47, kComponents});      // mov components(%rdi), %eax
     add({0x8b, 0x57, kComponents + 4});  // mov components+4(%rdi), %edx
   };
-  if (with_vectors) {
-    add({0x0f, 0xae, 0x5f, kControl});  // stmxcsr control(%rdi)
+  auto add_named = [&](uint8_t operation) {
+    for (uint8_t number : around.named) {
+      if (number >= 16) continue;
+      auto place = static_cast<uint16_t>(kSavedVectors + 16 * number);
+      // movups of xmm and place(%rsi)
+      add({static_cast<uint8_t>(number < 8 ? 0x40 : 0x44), 0x0f, operation,
+           static_cast<uint8_t>(0x86 | (number & 7) << 3), static_cast<uint8_t>(place),
+           static_cast<uint8_t>(place >> 8), 0, 0});
+    }
+  };
+  if (around.vectors != Vectors::kNone) add({0x0f, 0xae, 0x5f, kControl});  // stmxcsr control(%rdi)
+  if (around.vectors == Vectors::kNamed) {
+    add({0x0f, 0xae, 0x56, kSavedControl});  // ldmxcsr 24(%rsi)
+    add_named(0x10);
+  } else if (around.vectors == Vectors::kAll) {
     add_components();
     add({0x48, 0x0f, 0xae, 0x2e});  // xrstor64 (%rsi)
   }
-  add({0x4c, 0x8b, 0x47, kReg});     // mov reg(%rdi), %r8
-  add({0x4c, 0x8b, 0x4f, kRm});      // mov rm(%rdi), %r9
-  add({0x4c, 0x8d, 0x57, kMemory});  // lea memory(%rdi), %r10
-  add({0x48, 0x8b, 0x47, kRax});     // mov rax(%rdi), %rax
-  add({0x48, 0x8b, 0x4f, kRcx});     // mov rcx(%rdi), %rcx
-  add({0xff, 0x77, kFlags, 0x9d});   // push flags(%rdi); popf
+  add({0x4c, 0x8b, 0x47, kReg});                      // mov reg(%rdi), %r8
+  add({0x4c, 0x8b, 0x4f, kRm});                       // mov rm(%rdi), %r9
+  add({0x4c, 0x8d, 0x57, kMemory});                   // lea memory(%rdi), %r10
+  add({0x48, 0x8b, 0x47, kRax});                      // mov rax(%rdi), %rax
+  add({0x48, 0x8b, 0x4f, kRcx});                      // mov rcx(%rdi), %rcx
+  if (around.flags) add({0xff, 0x77, kFlags, 0x9d});  // push flags(%rdi); popf
   code.insert(code.end(), copy.bytes.begin(), copy.bytes.begin() + copy.size);
-  add({0x9c, 0x8f, 0x47, kFlags});  // pushf; pop flags(%rdi)
-  add({0x4c, 0x89, 0x47, kReg});    // mov %r8, reg(%rdi)
-  add({0x4c, 0x89, 0x4f, kRm});     // mov %r9, rm(%rdi)
-  if (with_vectors) {
+  if (around.flags) add({0x9c, 0x8f, 0x47, kFlags});  // pushf; pop flags(%rdi)
+  add({0x4c, 0x89, 0x47, kReg});                      // mov %r8, reg(%rdi)
+  add({0x4c, 0x89, 0x4f, kRm});                       // mov %r9, rm(%rdi)
+  if (around.vectors == Vectors::kNamed) {
+    add_named(0x11);
+    add({0x0f, 0xae, 0x5e, kSavedControl});  // stmxcsr 24(%rsi)
+  } else if (around.vectors == Vectors::kAll) {
     add_components();
     add({0x48, 0x0f, 0xae, 0x26});          // xsave64 (%rsi)
     if (has_avx_) add({0xc5, 0xf8, 0x77});  // vzeroupper
-    add({0x0f, 0xae, 0x57, kControl});      // ldmxcsr control(%rdi)
   }
+  if (around.vectors != Vectors::kNone) add({0x0f, 0xae, 0x57, kControl});  // ldmxcsr control(%rdi)
   add({0xc3});
   return code;
 }
@@ -74,9 +94,9 @@ InstructionCopies::Known& InstructionCopies::slot_of(const CopiedCode& copy) {
   return known_[(mixed >> 32) % known_.size()];
 }
 
-InstructionCopies::Code InstructionCopies::make(const CopiedCode& copy, bool with_vectors) {
+InstructionCopies::Code InstructionCopies::make(const CopiedCode& copy, const CopiedSurroundings& around) {
   if (room_ == nullptr) return nullptr;
-  std::vector<uint8_t> code = surround(copy, with_vectors);
+  std::vector<uint8_t> code = surround(copy, around);
   if (used_ + code.size() > kRoom) {
     known_.fill({});
     used_ = 0;
@@ -89,10 +109,11 @@ InstructionCopies::Code InstructionCopies::make(const CopiedCode& copy, bool wit
   return reinterpret_cast<Code>(place);
 }
 
-bool InstructionCopies::run(const CopiedCode& copy, CopiedOperands& operands, uint8_t* vectors) {
+bool InstructionCopies::run(const CopiedCode& copy, const CopiedSurroundings& around,
+                            CopiedOperands& operands, uint8_t* vectors) {
   Known& known = slot_of(copy);
   if (known.code == nullptr || known.copy != copy) {
-    Code code = make(copy, vectors != nullptr);
+    Code code = make(copy, around);
     if (code == nullptr) return false;
     known = {copy, code};
   }

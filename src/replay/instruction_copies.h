@@ -29,6 +29,14 @@ struct CopiedCode {
   bool operator==(const CopiedCode&) const = default;
 };
 
+/// What it has to do with beside general registers.
+struct CopiedSurroundings {
+  enum class Vectors : uint8_t { kNone, kNamed, kAll };
+  Vectors vectors = Vectors::kNone;         ///< kNamed: these two xmm, and no part of others
+  std::array<uint8_t, 2> named = {16, 16};  ///< 16: none
+  bool flags = true;
+};
+
 class InstructionCopies {
  public:
   /// One for all: what has been copied once is kept.
@@ -36,9 +44,10 @@ class InstructionCopies {
   InstructionCopies(const InstructionCopies&) = delete;
   InstructionCopies& operator=(const InstructionCopies&) = delete;
 
-  /// `vectors`: what xsave has left of the process, which becomes what it is then; nullptr: the instruction
-  /// has nothing to do with them. False: there is no room for code.
-  bool run(const CopiedCode& copy, CopiedOperands& operands, uint8_t* vectors);
+  /// `vectors`: what xsave has left of the process, which becomes what it is then. False: there is no room
+  /// for code. What is around a copy must follow from it.
+  bool run(const CopiedCode& copy, const CopiedSurroundings& around, CopiedOperands& operands,
+           uint8_t* vectors);
 
  private:
   using Code = void (*)(CopiedOperands*, uint8_t*);
@@ -48,8 +57,8 @@ class InstructionCopies {
     Code code = nullptr;
   };
   Known& slot_of(const CopiedCode& copy);
-  Code make(const CopiedCode& copy, bool with_vectors);
-  std::vector<uint8_t> surround(const CopiedCode& copy, bool with_vectors) const;
+  Code make(const CopiedCode& copy, const CopiedSurroundings& around);
+  std::vector<uint8_t> surround(const CopiedCode& copy, const CopiedSurroundings& around) const;
 
   uint8_t* room_ = nullptr;
   size_t used_ = 0;

@@ -29,6 +29,8 @@ bool VectorState::fetch() {
 uint8_t* VectorState::change() {
   if (!fetch()) return nullptr;
   changed_ = true;
+  // Else what is there counts for nothing; and the kernel forgets mxcsr, too, when all are zero.
+  area_->bytes[kPresent] |= kLower;
   return area_->bytes.data();
 }
 
@@ -48,7 +50,7 @@ bool VectorState::is_quiet() const {
 void VectorState::flush() {
   if (!changed_) return;
   changed_ = false;
-  area_->bytes[kPresent] |= kLower;  // else the kernel forgets mxcsr, too, when all are zero
+  area_->bytes[kPresent] |= kLower;
   iovec from{area_->bytes.data(), area_->size};
   // Fails only if somebody has killed it.
   ptrace(PTRACE_SETREGSET, thread_, NT_X86_XSTATE, &from);
