@@ -152,7 +152,9 @@ bool Emulation::run() {
     at_ = sizeof endbr64;
     return next();
   }
+  constexpr uint8_t kNoTrack = 0x3e;  // before jumps by a table
   uint8_t operation = byte();
+  if (operation == kNoTrack) operation = byte();
   if ((operation & 0xf0) == 0x40) {
     has_rex_ = true;
     wide_ = (operation & 8) != 0;
@@ -247,7 +249,8 @@ namespace {
 /// Behind which run() knows nothing but endbr64.
 bool is_only_copied(std::span<const uint8_t> code) {
   uint8_t first = code.empty() ? 0 : code[0];
-  return first == 0x66 || first == 0xf2 || first == 0xf3 || first == 0x64 || first == 0xf0 || first == 0xc5;
+  return first == 0x66 || first == 0x2e || first == 0xf2 || first == 0xf3 || first == 0x64 || first == 0xf0 ||
+         first == 0xc5;
 }
 
 }  // namespace

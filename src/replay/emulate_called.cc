@@ -291,6 +291,11 @@ bool Emulation::run_called(uint8_t operation) {
   switch (operation) {
     case 0x58 ... 0x5f:
       return pop(value) && store({false, (operation & 7) | extend_base_, 0}, value, 8) && next();
+    case 0x68:
+    case 0x6a: {
+      int64_t number = operation == 0x68 ? signed_word() : signed_byte();
+      return push(static_cast<uint64_t>(number)) && next();
+    }
     case 0x98:
       r_.rax = wide_ ? static_cast<uint64_t>(static_cast<int32_t>(r_.rax))
                      : static_cast<uint32_t>(static_cast<int16_t>(r_.rax));

@@ -14,7 +14,8 @@ namespace {
 using Encoding = InstructionName::Encoding;
 using Prefix = InstructionName::Prefix;
 
-constexpr uint8_t kOperandSize = 0x66, kRepeat = 0xf3, kRepeatNot = 0xf2, kLock = 0xf0, kFs = 0x64;
+constexpr uint8_t kOperandSize = 0x66, kRepeat = 0xf3, kRepeatNot = 0xf2, kLock = 0xf0, kFs = 0x64,
+                  kCs = 0x2e;
 constexpr uint8_t kVexShort = 0xc5, kVexLong = 0xc4, kEvexByte = 0x62;
 
 uint64_t low(uint64_t value, unsigned size) {
@@ -38,6 +39,7 @@ bool Emulation::read_prefixes(Head& head) {
     bool is_first = head.name.prefix == Prefix::kNone;
     switch (prefix) {
       case kOperandSize:
+        is_first |= head.name.prefix == Prefix::k66;  // of long nops there are several
         head.name.prefix = Prefix::k66;
         break;
       case kRepeat:
@@ -46,6 +48,9 @@ bool Emulation::read_prefixes(Head& head) {
       case kRepeatNot:
         head.name.prefix = Prefix::kF2;
         break;
+      case kCs:
+        ++at_;  // has no meaning any more
+        continue;
       case kLock:
         if (std::exchange(head.locks, true)) return false;
         ++at_;
@@ -195,6 +200,10 @@ bool Emulation::run_copied() {
   if (!read_head(head)) return false;
   uint8_t shape = at_ < code_.size() ? code_[at_] : 0;
   head.name.field = shape >> 3 & 7;
+  if (head.name.is_legacy() && head.name.map == 1 && head.name.operation == 0x1f && !head.locks) {  // nop
+    modrm(0);
+    return next();
+  }
   auto form = general_form(head.name);
   if (!form) form = vector_form(head.name);
   if (!form || (form->vectors && (head.locks || bounds_.vectors == nullptr))) return false;

@@ -114,7 +114,11 @@ TEST_F(EmulateTest, DoesWhatFunctionsAreMadeOf) {
   EXPECT_GT(emulated, 1500);
   EXPECT_TRUE(compare({0xe8, 0, 1, 0, 0}, true));
   EXPECT_TRUE(compare({0x48, 0x99}, true));
-  EXPECT_FALSE(compare({0xdd, 0x06}, true));
+  EXPECT_TRUE(compare({0x68, 1, 2, 3, 0x84}, true));           // push
+  EXPECT_TRUE(compare({0x6a, 0x81}, true));                    // push
+  EXPECT_TRUE(compare({0x3e, 0x48, 0x8d, 0x04, 0x24}, true));  // a prefix without a meaning
+  EXPECT_TRUE(compare({0x66, 0x66, 0x2e, 0x0f, 0x1f, 0x84, 0, 0, 0, 0, 0}, true));  // nopw
+  EXPECT_FALSE(compare({0xdd, 0x06}, true));                                        // fld
 }
 
 TEST_F(EmulateTest, CallsAndReturns) {

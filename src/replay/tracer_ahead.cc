@@ -13,7 +13,7 @@
 namespace pastcone::replay {
 namespace {
 
-constexpr int kMostInstructions = 250;  // from one hit to the next: they take about as long as a stop
+constexpr int kMostInstructions = 500;  // from one hit to the next: they take about as long as a stop
 constexpr int kMostHits = 1000;         // then others have their turn
 constexpr int kWorthwhile = 8;          // hits, for what it takes to begin
 constexpr int kMostInVain = 6;          // then one of 64 is tried

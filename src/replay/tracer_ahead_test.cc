@@ -2,7 +2,9 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 
+#include <cmath>
 #include <cstring>
+#include <string_view>
 #include <tuple>
 
 #include "pastcone/replay/testing/tracer_fixture.h"
@@ -25,11 +27,24 @@ volatile uint64_t beside[8];
 
 [[gnu::noinline]] uint64_t mix(uint64_t number) { return (number << 3) ^ (number >> 2) ^ counter; }
 
+/// What was there before is not always the same.
+void clear_vectors() {
+  asm volatile(
+      ".irp n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15\n xorps %%xmm\\n, %%xmm\\n\n.endr" ::
+          : "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11",
+            "xmm12", "xmm13", "xmm14", "xmm15");
+}
+
 /// Little happens between two writes, but in some rounds more, of all kinds.
 [[gnu::noinline]] int loop() {
   uint64_t sum = 1;
+  double level = 0.5;
+  clear_vectors();
   for (uint64_t i = 0; i < 3000; ++i) {
     write_two(i);
+    level = level * 1.0625 + static_cast<double>(i) / 3;
+    if (level > 1e9) level = std::sqrt(level);
+    if (i % 5 == 0) std::memcpy(const_cast<uint64_t*>(&watched[2]), &level, sizeof level);
     sum = sum * 5 + mix(i);
     beside[i % 8] = beside[i % 8] + sum;
     if (i % 3 == 0) watched[1] = watched[1] + 1;
@@ -68,7 +83,12 @@ class TracerAheadTest : public TracerTest {
       user_regs_struct now = registers(stop.thread);
       uint64_t values[4] = {};
       EXPECT_TRUE(tracer_.read(child, address_of(watched), values, sizeof values));
-      told.emplace_back(stop.kind, stop.address, now.rip, now.rsp, values[0] ^ values[1] ^ values[2]);
+      auto floats = tracer_.float_registers(stop.thread);
+      EXPECT_TRUE(floats);
+      std::string_view vectors(reinterpret_cast<const char*>(floats->xmm_space), sizeof floats->xmm_space);
+      uint64_t seen =
+          values[0] ^ values[1] ^ values[2] ^ std::hash<std::string_view>{}(vectors) ^ floats->mxcsr;
+      told.emplace_back(stop.kind, stop.address, now.rip, now.rsp, seen);
       return stop.kind == Kind::kBreak ? now.rdi % 91 == 0
                                        : values[0] % 617 == 0 && stop.address == address_of(watched);
     };
