@@ -86,19 +86,19 @@ std::vector<uint8_t> InstructionCopies::surround(const CopiedCode& copy,
   return code;
 }
 
-InstructionCopies::Known& InstructionCopies::slot_of(const CopiedCode& copy) {
+size_t InstructionCopies::Hash::operator()(const CopiedCode& copy) const {
   uint64_t words[2];
   std::memcpy(words, copy.bytes.data(), sizeof words);
   constexpr uint64_t kMix = 0x9e3779b97f4a7c15;
-  uint64_t mixed = ((words[0] * kMix) ^ words[1]) * kMix;
-  return known_[(mixed >> 32) % known_.size()];
+  uint64_t mixed = (words[0] ^ words[0] >> 32) * kMix + words[1];
+  return (mixed ^ mixed >> 32) * kMix >> 32;
 }
 
 InstructionCopies::Code InstructionCopies::make(const CopiedCode& copy, const CopiedSurroundings& around) {
   if (room_ == nullptr) return nullptr;
   std::vector<uint8_t> code = surround(copy, around);
   if (used_ + code.size() > kRoom) {
-    known_.fill({});
+    known_.clear();
     used_ = 0;
   }
   if (mprotect(room_, kRoom, PROT_READ | PROT_WRITE) != 0) return nullptr;
@@ -111,13 +111,13 @@ InstructionCopies::Code InstructionCopies::make(const CopiedCode& copy, const Co
 
 bool InstructionCopies::run(const CopiedCode& copy, const CopiedSurroundings& around,
                             CopiedOperands& operands, uint8_t* vectors) {
-  Known& known = slot_of(copy);
-  if (known.code == nullptr || known.copy != copy) {
+  auto known = known_.find(copy);
+  if (known == known_.end()) {
     Code code = make(copy, around);
     if (code == nullptr) return false;
-    known = {copy, code};
+    known = known_.emplace(copy, code).first;
   }
-  known.code(&operands, vectors);
+  known->second(&operands, vectors);
   return true;
 }
 

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <unordered_map>
 #include <vector>
 
 namespace pastcone::replay {
@@ -52,18 +53,16 @@ class InstructionCopies {
  private:
   using Code = void (*)(CopiedOperands*, uint8_t*);
   InstructionCopies();
-  struct Known {
-    CopiedCode copy;
-    Code code = nullptr;
+  struct Hash {
+    size_t operator()(const CopiedCode& copy) const;
   };
-  Known& slot_of(const CopiedCode& copy);
   Code make(const CopiedCode& copy, const CopiedSurroundings& around);
   std::vector<uint8_t> surround(const CopiedCode& copy, const CopiedSurroundings& around) const;
 
   uint8_t* room_ = nullptr;
   size_t used_ = 0;
   bool has_avx_;
-  std::array<Known, 1024> known_{};
+  std::unordered_map<CopiedCode, Code, Hash> known_;
 };
 
 }  // namespace pastcone::replay
