@@ -110,16 +110,18 @@ long record_send(Call& c, const Fd& fd, Buffers& buffers) {
   u64 done = 0;
   for (;;) {
     long result;
+    bool more;
     {
       OptionalLock lock(shared ? &direction.send_lock : nullptr, c.t.tid);
       if (needs_position(fd)) write_offset(c.log(), direction.sent);
       write_send(c, channel, buffers.total);
       result = send_once(c, false, done > 0, buffers);
       if (result > 0) direction.sent += (u64)result;
+      more = (result == -EAGAIN || (result > 0 && (u64)result < buffers.total)) && !is_nonblocking(c);
+      // Before others send where a killed one would have said that it had.
+      if (more) record_correction(c, result > 0 ? kContinue - result : kAgain);
+      else if (result != (long)buffers.total) record_correction(c, result);
     }
-    bool more = (result == -EAGAIN || (result > 0 && (u64)result < buffers.total)) && !is_nonblocking(c);
-    if (more) record_correction(c, result > 0 ? kContinue - result : kAgain);
-    else if (result != (long)buffers.total) record_correction(c, result);
     if (!more) return is_error(result) && done ? (long)done : (long)done + result;
     if (result > 0) {
       done += (u64)result;

@@ -143,13 +143,16 @@ void give_back(const Letter& letter, u64 position) {
   swap_if(direction_of(letter.channel).sent, position + letter.buffers.total, position - 1);
 }
 
-/// Under the lock: messages are sent in the order of their places.
+/// Under the lock: messages are sent in the order of their places. Who is killed must not have said that it has sent something
+/// at a place that is another's: so that is said first.
 long send_at_once(Call& c, const Letter& letter) {
   SharedLock lock(direction_of(letter.channel).send_lock, c.t.tid);
   u64 position = place(c, letter);
   long result = transmit(c, letter.buffers, false);
+  if (!is_error(result)) put_packet(letter.key, position);
+  bool again = result == -EAGAIN && !is_nonblocking(c);
+  if (result != (long)letter.buffers.total) record_correction(c, again ? kAgain : result);
   if (is_error(result)) give_back(letter, position);
-  else put_packet(letter.key, position);
   return result;
 }
 
@@ -161,8 +164,8 @@ long send_sleeping(Call& c, const Letter& letter) {
   c.t.head_written = false;
   if (!is_error(result)) return result;
   bool ours = take_packet(slot, letter.key, position, false) == position;
-  if (ours) give_back(letter, position);
   record_correction(c, ours ? result : kTaken + result);
+  if (ours) give_back(letter, position);
   return result;
 }
 
@@ -179,11 +182,7 @@ long record_send(Call& c, const Fd& fd, Buffers& buffers, u64 content) {
   if (fd.kind == FdKind::kSequence && !is_shared(fd) && !c.t.process->serial) return send_sleeping(c, letter);
   for (;;) {
     long result = send_at_once(c, letter);
-    if (result != -EAGAIN || is_nonblocking(c)) {
-      if (result != (long)buffers.total) record_correction(c, result);
-      return result;
-    }
-    record_correction(c, kAgain);
+    if (result != -EAGAIN || is_nonblocking(c)) return result;
     // Nobody tells when there is room at a receiver that is not connected to us.
     if (named) return send_sleeping(c, letter);
     c.t.head_written = true;
