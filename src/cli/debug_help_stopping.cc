@@ -61,6 +61,18 @@ std::vector<CommandText> stopping_texts() {
        .summary = "The same for any process of a program.",
        .usage = "tbreak all [PROGRAM:] LOCATION [if CONDITION]",
        .example = "(p2:1041) tbreak all server: srv.c:80"},
+      {.name = "tbreak send",
+       .group = kGroup,
+       .summary = "The same for the next message that is sent.",
+       .usage = "tbreak send from pA\n"
+                "tbreak send pA->pB",
+       .example = "(p2:1041) tbreak send from p3"},
+      {.name = "tbreak recv",
+       .group = kGroup,
+       .summary = "The same for the next message that is received.",
+       .usage = "tbreak recv pA->pB\n"
+                "tbreak recv to pB",
+       .example = "(p2:1041) tbreak recv p1->p2"},
       {.name = "rbreak",
        .group = kGroup,
        .summary = "Set a breakpoint in every function whose name matches.",

@@ -296,6 +296,12 @@ Status DebugSession::show_function_of(const debug::Breakpoint& breakpoint, Threa
   return {};
 }
 
+std::string DebugSession::hit_title(int number) const {
+  auto breakpoint = breakpoints_->find(number);
+  bool temporary = breakpoint && (*breakpoint)->temporary;
+  return fmt::format("{} {}, ", temporary ? "Temporary breakpoint" : "Breakpoint", number);
+}
+
 Status DebugSession::show_stop(const Rest::Stopped& one) {
   if (one.thread != focus_) fmt::print("[Switching to {}]\n", one.thread);
   focus_ = one.thread;
@@ -310,10 +316,10 @@ Status DebugSession::show_stop(const Rest::Stopped& one) {
     numbers = breakpoints_->messages_at(one.thread);
     for (int number : numbers) ++TRY(breakpoints_->find(number))->hits;
     bool silent = take_actions(numbers);
+    std::string before = numbers.empty() ? std::string() : hit_title(numbers[0]);
     spend(numbers);
     if (silent) return {};
-    if (!numbers.empty()) fmt::print("Breakpoint {}, ", numbers[0]);
-    return show_place(one.thread, event_text(one.thread) + ": ");
+    return show_place(one.thread, before + event_text(one.thread) + ": ");
   }
   if (one.stop->kind == TraceStop::Kind::kEnded) return show_place(one.thread, "");
   std::vector<int> numbers = breakpoints_->hit_by(one.thread);
@@ -324,9 +330,8 @@ Status DebugSession::show_stop(const Rest::Stopped& one) {
   bool silent = take_actions(watching);
   silent = (hit && take_actions(numbers)) || silent;
   if (hit) {
+    before = hit_title(numbers[0]);
     auto breakpoint = breakpoints_->find(numbers[0]);
-    bool temporary = breakpoint && (*breakpoint)->temporary;
-    before = fmt::format("{} {}, ", temporary ? "Temporary breakpoint" : "Breakpoint", numbers[0]);
     if (breakpoint) TRY_STATUS(show_function_of(**breakpoint, one.thread));
     spend(numbers);
   }

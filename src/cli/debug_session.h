@@ -134,7 +134,7 @@ class DebugSession {
   /// A number alone is a line of the file that one is in.
   Status name_file(std::string& location);
   Status set_pending(std::string_view text);
-  Status set_message_break(std::string_view text, bool receive);
+  Status set_message_break(std::string_view text, bool receive, bool temporary);
   Status add_break(debug::Breakpoint breakpoint);
   /// All that can be done is done; the first error is told. No numbers: all there are.
   Status change(std::string_view numbers, const std::function<Status(int)>& how);
@@ -163,6 +163,7 @@ class DebugSession {
   Status enable_point(int number, bool enabled);
   /// They have stopped somebody: those that do so only once are gone then, or disabled.
   void spend(const std::vector<int>& numbers);
+  std::string hit_title(int number) const;
   Result<std::optional<gdb::Formula>> compile_condition(const std::string& condition);
   /// "Hardware watchpoint 2: total\n\nOld value = …"; empty: the thread was not stopped by one.
   /// `numbers`: of those that have stopped it.

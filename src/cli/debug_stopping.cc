@@ -56,10 +56,13 @@ void DebugSession::bind_stopping(shell::Commands& commands) {
   auto in_programs = program_completer([this] { return program_names(); }, places);
   commands.bind("break all", [this](std::string_view text) { return set_break_all(text, false); }, in_programs);
   commands.bind("tbreak all", [this](std::string_view text) { return set_break_all(text, true); }, in_programs);
-  commands.bind("break send", [this](std::string_view text) { return set_message_break(text, false); },
-                with_processes("from"));
-  commands.bind("break recv", [this](std::string_view text) { return set_message_break(text, true); },
-                with_processes("to"));
+  for (bool temporary : {false, true}) {
+    std::string name = temporary ? "tbreak" : "break";
+    commands.bind(name + " send", [this, temporary](std::string_view text) { return set_message_break(text, false, temporary); },
+                  with_processes("from"));
+    commands.bind(name + " recv", [this, temporary](std::string_view text) { return set_message_break(text, true, temporary); },
+                  with_processes("to"));
+  }
   commands.bind("set breakpoint pending", [this](std::string_view text) { return set_pending(text); },
                 shell::word_completer([] { return std::vector<std::string>{"auto", "off", "on"}; }));
   commands.bind("info breakpoints", [this](std::string_view text) { return list_breakpoints(text); });
@@ -132,8 +135,9 @@ Status DebugSession::set_pending(std::string_view text) {
   return {};
 }
 
-Status DebugSession::set_message_break(std::string_view text, bool receive) {
+Status DebugSession::set_message_break(std::string_view text, bool receive, bool temporary) {
   debug::Breakpoint breakpoint;
+  breakpoint.temporary = temporary;
   debug::MessagePoint point;
   point.receive = receive;
   size_t arrow = text.find("->");
