@@ -37,8 +37,8 @@ Result<int> parse_number(std::string_view text, const NumberOf& number_of) {
 
 }  // namespace
 
-Place split_place(std::string_view text) {
-  Place place;
+PointPlace split_place(std::string_view text) {
+  PointPlace place;
   size_t at = find_if(text);
   if (at != std::string_view::npos) place.condition = std::string(shell::trim(text.substr(at + 2)));
   std::string_view front = shell::trim(text.substr(0, at));

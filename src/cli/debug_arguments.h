@@ -11,10 +11,10 @@
 namespace pastcone::cli {
 
 /// LOCATION [thread N] [if CONDITION]
-struct Place {
+struct PointPlace {
   std::string location, thread, condition;
 };
-Place split_place(std::string_view text);
+PointPlace split_place(std::string_view text);
 
 /// Takes a word off the front if it is the given one, perhaps shortened; what is left has no blanks around
 /// it.

@@ -6,7 +6,7 @@ namespace pastcone::cli {
 namespace {
 
 std::string shown(std::string_view text) {
-  Place place = split_place(text);
+  PointPlace place = split_place(text);
   return place.location + "|" + place.thread + "|" + place.condition;
 }
 

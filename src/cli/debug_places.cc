@@ -66,7 +66,7 @@ Status DebugSession::set_breaks_like(std::string_view pattern) {
 
 /// Exceptions are functions of the C++ library; what the kernel does is known by the recording's events.
 Status DebugSession::set_catch(std::string_view what, bool temporary) {
-  Place place = split_place(what);
+  PointPlace place = split_place(what);
   auto set = [&](std::string function) {
     if (!place.condition.empty()) function += " if " + place.condition;
     return set_break(function, temporary);

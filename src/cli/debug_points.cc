@@ -60,7 +60,7 @@ Status DebugSession::set_watch(const std::string& command, std::string_view text
   watch.process = focus_.process();
   watch.watch = command;
   bool fixed = take_location_option(text);
-  Place place = split_place(text);
+  PointPlace place = split_place(text);
   std::string expression = place.location;
   watch.condition = place.condition;
   if (!place.thread.empty()) return fail("a watchpoint is for all threads of the process");

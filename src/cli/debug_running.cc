@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "pastcone/causal/cone.h"
+#include "pastcone/cli/debug_arguments.h"
 #include "pastcone/cli/debug_completion.h"
 #include "pastcone/cli/debug_session.h"
 #include "pastcone/cli/graph_text.h"
@@ -31,6 +32,8 @@ std::string with_arguments(std::string command, std::string_view arguments) {
   return command;
 }
 
+constexpr std::string_view kHasArguments = "the run is recorded, with its arguments";
+
 }  // namespace
 
 void DebugSession::bind_running(shell::Commands& commands) {
@@ -39,9 +42,9 @@ void DebugSession::bind_running(shell::Commands& commands) {
                                  [this] { return object_names(world_.recording); }));
   shell::Completer places = like_in_gdb(completion_by(*engine_, *seats_, focus_), "break");
   commands.bind("continue", [this](std::string_view text) { return advance(text); });
-  commands.bind("continue all", [this](std::string_view) {
+  commands.bind("continue all", without_argument("continue all", [this] {
     return seeks_predicates() ? advance_to_predicates() : advance_all();
-  });
+  }));
   for (const char* name : {"step", "next", "stepi", "nexti"}) {
     bool lines = !std::string_view(name).ends_with('i');
     commands.bind(name, [this, name, lines](std::string_view count) -> Status {
@@ -58,11 +61,12 @@ void DebugSession::bind_running(shell::Commands& commands) {
     return restart();
   });
   commands.bind("run", [this](std::string_view arguments) -> Status {
-    if (!arguments.empty()) return fail("the run is recorded, with its arguments; try: run, or: run to p1:20");
+    if (!arguments.empty()) return fail("{}; try: run, or: run to p1:20", kHasArguments);
     TRY_STATUS(restart());
     return seeks_predicates() ? advance_to_predicates() : advance_all();
   });
-  commands.bind("start", [this](std::string_view) -> Status {
+  commands.bind("start", [this](std::string_view arguments) -> Status {
+    if (!arguments.empty()) return fail("{}; try: start", kHasArguments);
     TRY_STATUS(restart());
     TRY_STATUS(set_break("main", true));
     return report(run_on([this] { return engine_->advance(focus_.process()); }), focus_);

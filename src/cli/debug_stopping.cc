@@ -81,7 +81,7 @@ Status DebugSession::set_break(std::string_view text, bool temporary) {
     breakpoint.process = TRY(parse_process(text.substr(0, colon)));
     text = shell::trim(text.substr(colon + 1));
   }
-  Place place = split_place(text);
+  PointPlace place = split_place(text);
   breakpoint.location = place.location;
   breakpoint.condition = place.condition;
   if (!place.thread.empty()) {
@@ -118,7 +118,7 @@ Status DebugSession::set_break_all(std::string_view text, bool temporary) {
     breakpoint.program = std::string(text.substr(0, colon));
     text = shell::trim(text.substr(colon + 1));
   }
-  Place place = split_place(text);
+  PointPlace place = split_place(text);
   if (!place.thread.empty()) return fail("a thread is one of a process; for example: break p2: {} thread 1", place.location);
   if (place.location.empty()) return fail("where? for example: break all server: srv.c:80");
   breakpoint.location = place.location;
