@@ -100,7 +100,7 @@ Status RecordedFiles::check_expression(ProcessId process, const std::string& exp
   if (!good && !is_none) good = name.empty() || TRY(have(*files, name, ignored));
   if (good) expressions_.insert(expression);
   if (good) return {};
-  if (is_none) return fail("{}", error);
+  if (is_none || name.starts_with("operator")) return fail("{}", error);
   return fail("{} If it is a function's own variable, add 'in FUNCTION' or 'at FILE:LINE'", error);
 }
 

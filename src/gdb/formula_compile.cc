@@ -7,6 +7,7 @@
 #include <set>
 
 #include "pastcone/gdb/compile.h"
+#include "pastcone/gdb/containers.h"
 #include "pastcone/gdb/formula_node.h"
 #include "pastcone/gdb/syntax.h"
 #include "pastcone/gdb/translate.h"
@@ -399,6 +400,12 @@ Result<std::set<std::string>> by_files(Gdb& gdb, const std::string& function) {
 Result<std::vector<Formula>> compile_formulas(Gdb& gdb, const std::string& expression,
                                               const std::string& location) {
   auto all = compile_at(gdb, expression, location);
+  if (!all && is_only_uncompiled(all.error().message)) {
+    auto compiles = [&](const std::string& text) { return compile_all(gdb, text, location).has_value(); };
+    std::string plain = with_members(expression, compiles);
+    auto by_members = plain == expression ? all : compile_at(gdb, plain, location);
+    if (by_members) return by_members;
+  }
   bool unknown = !all && all.error().message.starts_with("No symbol ");
   if (!unknown || !is_function_name(location)) return all;
   // Of several functions of that name, those are meant that have what is named.
