@@ -135,6 +135,15 @@ std::set<std::string> names_in(const std::vector<std::string>& parts) {
   return names;
 }
 
+/// Else some of its variables may have been written before.
+bool is_first_statement(const symbols::FunctionBlocks& function, uint64_t place) {
+  return std::ranges::none_of(function.rows, [&](const symbols::SourceRow& row) {
+    bool begins = std::ranges::any_of(function.blocks.front().code,
+                                      [&](const symbols::CodeRange& range) { return range.begin == row.address; });
+    return row.address < place && !begins;
+  });
+}
+
 /// Of those `names` that the block declares; not what is static, or refers to something else.
 std::vector<OwnVariable> find_own(gdb::Gdb& gdb, const symbols::Block& block, const std::set<std::string>& names,
                                   const std::string& location, uint64_t address) {
@@ -181,7 +190,7 @@ Status compile_in(gdb::Gdb& gdb, const SimplePredicate& term, const std::vector<
   if (places) {
     code.places = std::move(*places);
     for (const auto& [place, conditions] : code.places)
-      if (auto function = blocks(place))
+      if (auto function = blocks(place); function && is_first_statement(*function, place))
         code.own[place] = find_own(gdb, function->blocks.front(), names_in(parts), term.in, place);
   } else {
     TRY_STATUS(find_inner(gdb, term, parts, blocks, code));
