@@ -55,7 +55,7 @@ Result<gdb::Answer> RecordedFiles::ask(const std::string& file, const std::strin
     file_.clear();
   }
   if (file_ != file) {
-    gdb::Answer opened = TRY(gdb_->console(fmt::format("file {}", file)));
+    gdb::Answer opened = TRY(gdb_->console("file " + gdb::c_string(file)));
     file_ = opened.good ? file : std::string();
     if (!opened.good) return opened;
   }

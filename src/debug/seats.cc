@@ -154,7 +154,7 @@ Status Seats::connect(Seat& seat) {
   seat.inferior.forget_points();
   Path program = seat.inferior.program();
   if (program != seat.program) {
-    TRY_STATUS(prepare(seat, fmt::format("file {}", program.native())));
+    TRY_STATUS(prepare(seat, "file " + gdb::c_string(program.native())));
     if (language_ == Language::kOfMain) TRY_STATUS(speak_as_main(*seat.gdb));
     seat.program = program;
   }
@@ -172,7 +172,7 @@ Status Seats::connect(Seat& seat) {
 Result<gdb::Gdb*> Seats::look_at_file(ProcessId process) {
   Seat* seat = TRY(sit(process));
   const ProgramRun* program = last_program(engine_.world().processes, process);
-  if (seat->program.empty() && program != nullptr) TRY(seat->gdb->console(fmt::format("file {}", program->path)));
+  if (seat->program.empty() && program != nullptr) TRY(seat->gdb->console("file " + gdb::c_string(program->path)));
   if (seat->connected) TRY(seat->gdb->console("disconnect"));  // it would show what it has seen last
   seat->connected = false;
   return seat->gdb.get();

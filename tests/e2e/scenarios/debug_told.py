@@ -1,4 +1,6 @@
 """What the debugger says of values is so: counts of what never held, traced values, processes that have ended, programs by what they are called."""
+import os
+
 from building import compile_c
 from debugging import debug
 
@@ -142,6 +144,17 @@ def test_debug_told_of_ended(context):
     result, lines = _lines(context, recording, "run", "focus p3", "print served", "print 1 + 1")
     said = [line for line in lines if "this is what the file of its program has" in line]
     context.expect(said == ["p3 does not run now: this is what the file of its program has"], "it is not said", result)
+
+
+def test_debug_told_of_spaces(context):
+    """A program whose path has a space in it is known as others are: by who looks at its file, and by who waits for it."""
+    context.need("gdb")
+    recording = context.path("recording")
+    program = context.path("counted it")
+    os.rename(compile_c(context, "counted", COUNTED, "-g", "-O0", "-pthread"), program)
+    context.record(recording, ["sh", "-c", f"'{program}'; true"])
+    result, lines = _lines(context, recording, "stop if p2: i == 3 in tick", "run", "print i", "break all tick", "continue", "print i")
+    context.expect([line for line in lines if line.startswith("$")] == ["$1 = 3", "$2 = 4"], "values", result)
 
 
 def test_debug_told_of_steps(context):
