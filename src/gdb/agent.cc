@@ -125,6 +125,7 @@ Result<AgentExpression> AgentExpression::parse_one(std::string_view text) {
     instruction.operand = target->second;
   }
   expression.fix_pointer_difference();
+  expression.fix_frame_base();
   return expression;
 }
 
@@ -137,6 +138,21 @@ void AgentExpression::fix_pointer_difference() {
     if (!difference) continue;
     bool cut = i + 1 < code_.size() && code_[i + 1].code == Code::kZeroExt;
     if (!cut) code_[i].code = Code::kDivSigned;
+  }
+}
+
+// Where variables lie at a distance from a register (clang), gdb cuts what is in it to the variable's size. A
+// number that is in the register itself is cut once more when something is added to it.
+void AgentExpression::fix_frame_base() {
+  constexpr int64_t kFramePointer = 6, kStackPointer = 7, kWhole = 64;
+  auto has = [&](size_t at, Code code) { return at < code_.size() && code_[at].code == code; };
+  auto cuts = [&](size_t at) { return has(at, Code::kExt) || has(at, Code::kZeroExt); };
+  for (size_t i = 0; i < code_.size(); ++i) {
+    if (!has(i, Code::kReg) || !cuts(i + 1)) continue;
+    size_t added = cuts(i + 3) ? i + 4 : i + 3;
+    bool distance = has(i + 2, Code::kConst) && has(added, Code::kAdd) && !cuts(added + 1);
+    bool based = code_[i].operand == kStackPointer || (code_[i].operand == kFramePointer && distance);
+    if (based) code_[i + 1].operand = kWhole;
   }
 }
 

@@ -59,6 +59,7 @@ class AgentExpression {
   static Result<AgentExpression> parse_one(std::string_view text);
   static const Code* find_code(std::string_view name);
   void fix_pointer_difference();
+  void fix_frame_base();
   /// How many words it takes from the stack.
   static size_t needs(const Instruction& instruction);
 

@@ -58,6 +58,29 @@ TEST(Agent, DifferenceOfPointersMayBeNegative) {
   EXPECT_EQ(value({"const16 1000", "const16 1016", "sub", "const8 8", "div_unsigned", "end"}), -2);
 }
 
+// As gdb compiles an int of a function of clang's, its address, and an int that is in the register itself.
+TEST(Agent, VariablesAreAtADistanceFromAWholeRegister) {
+  constexpr uint64_t kFrame = 0x7fffffffe6b0;
+  auto registers = [](int) { return kFrame; };
+  auto memory = [](uint64_t address, void* to, size_t size) {
+    std::memset(to, static_cast<int>(kFrame - address), size);
+    return true;
+  };
+  auto found = [&](std::initializer_list<const char*> instructions) {
+    auto expression = AgentExpression::parse(program(instructions));
+    if (!expression) return int64_t{-999};
+    auto result = expression->evaluate(memory, registers);
+    return result ? result->value : -999;
+  };
+  EXPECT_EQ(found({"reg 6", "ext 32", "const8 248", "ext 8", "add", "ref32", "ext 32", "end"}), 0x08080808);
+  EXPECT_EQ(found({"reg 6", "zero_ext 8", "const8 8", "add", "end"}), static_cast<int64_t>(kFrame + 8));
+  EXPECT_EQ(found({"reg 7", "ext 32", "end"}), static_cast<int64_t>(kFrame));
+  EXPECT_EQ(found({"reg 6", "ext 32", "const8 8", "add", "ext 32", "end"}), static_cast<int32_t>(kFrame + 8));
+  EXPECT_EQ(found({"reg 6", "ext 32", "const8 248", "ext 8", "add", "ext 64", "end"}),
+            static_cast<int32_t>(kFrame) - 8);
+  EXPECT_EQ(found({"reg 3", "ext 32", "const8 8", "add", "end"}), static_cast<int32_t>(kFrame) + 8);
+}
+
 // It may be there later.
 TEST(Agent, SaysWhatItCouldNotRead) {
   auto expression = AgentExpression::parse(program({"const8 16", "ref32", "end"}));

@@ -157,6 +157,16 @@ def test_debug_told_of_spaces(context):
     context.expect([line for line in lines if line.startswith("$")] == ["$1 = 3", "$2 = 4"], "values", result)
 
 
+def test_debug_told_of_other_compilers(context):
+    """Variables that lie at a distance from the frame pointer, as clang says it: conditions and predicates have their values, not others."""
+    context.need("gdb")
+    recording = context.path("recording")
+    context.record(recording, [compile_c(context, "counted", COUNTED, "-g", "-O0", "-pthread", compiler="clang")])
+    for command in ("stop if p1: i == 3 in tick", "stop if p1: i == 3 at tick", "break tick if i == 3", "break all tick if i == 3"):
+        result, lines = _lines(context, recording, command, "continue all", "print i")
+        context.expect([line for line in lines if line.startswith("$")] == ["$1 = 3"], command, result)
+
+
 def test_debug_told_of_steps(context):
     """That a step has gone through a function without lines is said, and why gdb does not go somewhere."""
     context.need("gdb")
