@@ -90,6 +90,31 @@ def test_limit_race_with_kernel(context):
     expect_exact_or_said(context, "replay", recording, recorded)
 
 
+HALF_WRITTEN = """
+#include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
+int main(void) {
+  int ends[2];
+  char* page = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  munmap(page + 4096, 4096);
+  if (pipe(ends) != 0 || write(ends[1], "abcdefgh", 8) != 8) return 1;
+  long done = read(ends[0], page + 4092, 8);
+  printf("%ld %.4s\\n", done, page + 4092);
+  return 0;
+}
+"""
+
+
+def test_limit_half_written(context):
+    """What a call that fails has written up to there: replayed exactly, or said. That it fails is exact."""
+    program = compile_c(context, "half", HALF_WRITTEN)
+    recording = context.path("recording")
+    recorded = context.record(recording, [program])
+    context.expect(recorded.status == 0 and recorded.stdout.startswith(b"-1 "), "record", recorded)
+    expect_exact_or_said(context, "replay", recording, recorded)
+
+
 ROBUST_KILLED = """
 #include <pthread.h>
 #include <signal.h>
