@@ -71,10 +71,6 @@ Result<std::set<uint64_t>> find_gates(gdb::Gdb& gdb, const InnerBlocks& blocks,
 
 }  // namespace
 
-bool InnerBlocks::One::begins(uint64_t at) const {
-  return std::ranges::any_of(block.code, [&](const symbols::CodeRange& range) { return range.begin == at; });
-}
-
 /// Or the same.
 bool InnerBlocks::One::is_inside(const One& other) const {
   return std::ranges::all_of(
@@ -94,7 +90,9 @@ Result<InnerBlocks> find_inner_blocks(gdb::Gdb& gdb, const symbols::FunctionBloc
   for (const symbols::Block& block : function.blocks) {
     bool declares =
         std::ranges::any_of(names, [&](const std::string& name) { return block.names.contains(name); });
-    if (declares && &block != &function.blocks.front()) candidates.push_back(&block);
+    bool is_inner = &block != &function.blocks.front();
+    // Of what is never executed the compiler leaves the names.
+    if (declares && is_inner && !block.code.empty()) candidates.push_back(&block);
   }
   auto innermost = [&](uint64_t address) -> const symbols::Block* {
     for (size_t i = candidates.size(); i > 0; --i)

@@ -23,7 +23,6 @@ struct InnerBlocks {
     Conditions conditions;
     std::vector<OwnVariable> own = {};
 
-    bool begins(uint64_t at) const;
     bool is_inside(const One& other) const;
   };
   static constexpr size_t kNone = SIZE_MAX;

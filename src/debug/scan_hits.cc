@@ -251,7 +251,8 @@ void Scan::pass_gate(Term& term, ThreadId thread, uint64_t address) {
   if (frame.block == InnerBlocks::kNone) return;
   const InnerBlocks::One& block = inner->second.all[frame.block];
   bool from_inside = before != InnerBlocks::kNone && inner->second.all[before].is_inside(block);
-  if (!from_inside || block.begins(address)) forget_values(frame, block.own);
+  // A loop that a block begins with is no reason: it was not left.
+  if (!from_inside) forget_values(frame, block.own);
 }
 
 void Scan::forget_values(Frame& frame, const std::vector<OwnVariable>& own) {

@@ -67,16 +67,29 @@ Result<bool> stays_in_memory(gdb::Gdb& gdb, const std::string& name, const std::
   return !moves;
 }
 
-Status check_in_memory(gdb::Gdb& gdb, const std::string& part, const std::string& location, bool at_beginning) {
-  std::string scope = TRY(gdb.console("info scope " + location)).console, before;
-  for (const gdb::Token& token : gdb::tokens_of(part)) {
-    bool variable = token.kind == gdb::Token::Kind::kName && before != "." && before != "->";
-    before = token.text;
-    if (!variable || TRY(stays_in_memory(gdb, token.text, location, scope, at_beginning))) continue;
+/// Members of what is named are not.
+std::set<std::string> names_in(const std::vector<std::string>& parts) {
+  std::set<std::string> names;
+  for (const std::string& part : parts) {
+    std::string before;
+    for (const gdb::Token& token : gdb::tokens_of(part)) {
+      bool named = token.kind == gdb::Token::Kind::kName && before != "." && before != "->";
+      if (named) names.insert(token.text);
+      before = token.text;
+    }
+  }
+  return names;
+}
+
+Status check_in_memory(gdb::Gdb& gdb, const std::vector<std::string>& parts, const std::string& location,
+                       bool at_beginning) {
+  std::string scope = TRY(gdb.console("info scope " + location)).console;
+  for (const std::string& name : names_in(parts)) {
+    if (TRY(stays_in_memory(gdb, name, location, scope, at_beginning))) continue;
     return fail(
         "in {} '{}' is in registers, because the program was optimised: compile it with -O0, or say 'at "
         "FILE:LINE'",
-        location, token.text);
+        location, name);
   }
   return {};
 }
@@ -123,16 +136,8 @@ Result<std::map<uint64_t, Conditions>> compile_at(gdb::Gdb& gdb, const std::vect
 /// The same of what has to stay where it is from there on.
 Result<std::map<uint64_t, Conditions>> compile_lasting(gdb::Gdb& gdb, const std::vector<std::string>& parts,
                                                        const std::string& location, bool at_beginning) {
-  for (const std::string& part : parts) TRY_STATUS(check_in_memory(gdb, part, location, at_beginning));
+  TRY_STATUS(check_in_memory(gdb, parts, location, at_beginning));
   return compile_at(gdb, parts, location);
-}
-
-std::set<std::string> names_in(const std::vector<std::string>& parts) {
-  std::set<std::string> names;
-  for (const std::string& part : parts)
-    for (const gdb::Token& token : gdb::tokens_of(part))
-      if (token.kind == gdb::Token::Kind::kName) names.insert(token.text);
-  return names;
 }
 
 /// Else some of its variables may have been written before.
@@ -166,19 +171,23 @@ std::vector<OwnVariable> find_own(gdb::Gdb& gdb, const symbols::Block& block, co
   return own;
 }
 
-/// In the functions of that name whose inner blocks have the variables.
+/// Of the functions of that name whose inner blocks have the variables. Where the function itself has them, too, others
+/// of the same name hide them.
 Status find_inner(gdb::Gdb& gdb, const SimplePredicate& term, const std::vector<std::string>& parts,
                   const TermCodes::BlocksAt& blocks, TermCode& code) {
   std::set<std::string> names = names_in(parts);
   auto compile = [&](const std::string& location) { return compile_lasting(gdb, parts, location, false); };
   for (const gdb::AgentExpression& place : TRY(gdb::compile_all(gdb, "1", term.in))) {
-    auto function = blocks(place.scope());
-    if (!function) continue;
+    uint64_t address = place.scope();
+    auto function = blocks(address);
+    auto known = code.places.find(address);
+    if (!function || (known == code.places.end() && !code.places.empty())) continue;
     InnerBlocks inner = TRY(find_inner_blocks(gdb, *function, names, compile));
     if (inner.all.empty()) continue;
     for (InnerBlocks::One& one : inner.all) one.own = find_own(gdb, one.block, names, one.location, one.address);
-    code.places[place.scope()] = {};
-    code.inner.emplace(place.scope(), std::move(inner));
+    if (known != code.places.end())
+      inner.all.insert(inner.all.begin(), {inner.function, term.in, address, known->second, code.own[address]});
+    code.inner.emplace(address, std::move(inner));
   }
   return {};
 }
@@ -187,15 +196,15 @@ Status compile_in(gdb::Gdb& gdb, const SimplePredicate& term, const std::vector<
                   const TermCodes::BlocksAt& blocks, TermCode& code) {
   auto places = compile_lasting(gdb, parts, term.in, true);
   if (!places && !is_unknown_symbol(places.error().message)) return tl::unexpected<Error>(places.error());
-  if (places) {
-    code.places = std::move(*places);
-    for (const auto& [place, conditions] : code.places)
-      if (auto function = blocks(place); function && is_first_statement(*function, place))
-        code.own[place] = find_own(gdb, function->blocks.front(), names_in(parts), term.in, place);
-  } else {
-    TRY_STATUS(find_inner(gdb, term, parts, blocks, code));
+  if (places) code.places = std::move(*places);
+  for (const auto& [place, conditions] : code.places)
+    if (auto function = blocks(place); function && is_first_statement(*function, place))
+      code.own[place] = find_own(gdb, function->blocks.front(), names_in(parts), term.in, place);
+  TRY_STATUS(find_inner(gdb, term, parts, blocks, code));
+  for (const auto& [place, inner] : code.inner) code.places.try_emplace(place);
+  if (code.places.empty()) {
     std::string& error = places.error().message;
-    if (code.inner.empty()) return fail("{}{}.", error.substr(0, error.rfind("current context.")), term.in);
+    return fail("{}{}.", error.substr(0, error.rfind("current context.")), term.in);
   }
   return find_entries(gdb, term, code);
 }

@@ -23,7 +23,7 @@ struct TermCode {
   std::map<uint64_t, uint64_t>
       entries;  ///< in: where the function of each place begins; several may have its name
   std::map<uint64_t, std::vector<OwnVariable>> own;  ///< in: of a place's function
-  std::map<uint64_t, InnerBlocks> inner;  ///< in: of a place's function, if only they have what it names
+  std::map<uint64_t, InnerBlocks> inner;  ///< in: of a place's function, if they have what it names
   Conditions anywhere;                    ///< else
 
   bool asks() const;  ///< one of its conditions does

@@ -78,6 +78,33 @@ static void again(int n) {
   kept = n;
   phase += kept;
 }
+static void search(void) {
+  {
+    int best;
+    do {
+      if (phase < 100)
+        best = phase;
+      phase = 110 + phase % 10;
+      phase++;
+    } while (phase < 114);
+    phase = best;
+  }
+  if (0) {
+    int best = 5;
+    phase = best;
+  }
+}
+int hidden = 7;
+static void hiding(int p) {
+  phase = 120;
+  {
+    int p = 8;
+    phase = 121;
+    int hidden = 9;
+    phase = 122 + p + hidden;
+  }
+  phase = 123;
+}
 int main(void) {
   walk(7);
   for (int op = 1; op <= 6; op++)
@@ -89,6 +116,9 @@ int main(void) {
   phase = 81;
   again(1);
   again(2);
+  phase = 91;
+  search();
+  hiding(1);
   return 0;
 }
 """
@@ -121,6 +151,14 @@ HOLDS = (
     ("p1: n == 5 in jumping && p1: phase == 80", None),
     ("p1: kept == 2 in again", {"phase": 92}),
     ("p1: kept == 1 && n == 2 in again", None),  # it is where it was in the call before
+    ("p1: best == 91 in search && p1: phase == 113", {"best": 91}),  # the block begins with a loop, and is not left
+    ("p1: best == 5 in search", None),  # nor is there code of that one
+    ("p1: p == 1 in hiding && p1: phase == 120", {"phase": 120}),
+    ("p1: p == 1 in hiding && p1: phase == 121", None),
+    ("p1: p == 8 in hiding && p1: phase == 121", {"p": 8}),
+    ("p1: p == 1 in hiding && p1: phase == 123", {"p": 1}),
+    ("p1: hidden == 9 in hiding && p1: phase == 121", {"hidden": 9, "p": 8}),
+    ("p1: hidden == 7 in hiding && p1: phase == 121", None),
 )
 
 CATCHING = r"""#include <unistd.h>
