@@ -238,6 +238,16 @@ def test_debug_inner_blocks(context):
         _expect(context, recording, predicate, values)
 
 
+def test_debug_inner_blocks_clang(context):
+    """Its functions' variables are told from the frame register itself."""
+    context.need("gdb")
+    recording = context.path("recording")
+    context.record(recording, [compile_c(context, "inner", PROGRAM, "-O0", compiler="clang")])
+    for predicate, values in HOLDS:
+        if " in walk && p1: phase == 3" in predicate or " in hiding" in predicate:
+            _expect(context, recording, predicate, values)
+
+
 def test_debug_inner_blocks_exceptions(context):
     """What is thrown out of blocks and functions: the blocks that are cleaned up after are not executed any more."""
     context.need("gdb")
