@@ -77,13 +77,6 @@ Status DebugSession::cause_on_fd(std::string_view text) {
   return go_back_to_cause(options);
 }
 
-bool DebugSession::is_lost(const debug::State& state) {
-  return std::ranges::any_of(state.trails, [](const auto& entry) {
-    return std::ranges::any_of(entry.second,
-                               [](const debug::Move& move) { return move.kind == debug::Move::Kind::kLost; });
-  });
-}
-
 Status DebugSession::revisit(std::string_view text, bool back) {
   size_t count = TRY(parse_count(text, back ? "back 2" : "forward 2"));
   if (count == 0)
@@ -103,7 +96,7 @@ Status DebugSession::revisit(std::string_view text, bool back) {
   }
   here_ = to;
   focus_ = visited_[to].focus;
-  if (is_lost(visited_[to].state)) {
+  if (visited_[to].state.is_lost()) {
     fmt::print("where exactly it was interrupted is not known: this is the last place before that is\n");
     visited_[to].state = engine_->here();
   }

@@ -244,7 +244,7 @@ Result<std::vector<HeldState>> DebugSession::find_held(int number, debug::Probe&
 Status DebugSession::advance_to_predicates() {
   std::vector<HeldState> stops, traces;
   debug::State origin = engine_->here();
-  if (is_lost(origin))
+  if (origin.is_lost())
     fmt::print("where exactly it was interrupted is not known: this begins at the last place before that is\n");
   std::vector<std::string> never;
   for (const auto& [number, set] : predicates_) {

@@ -92,7 +92,6 @@ class DebugSession {
   Status go_back_to_cause(const debug::CauseOptions& options);
   Status go_along(const debug::Way& way, bool back);
   Status revisit(std::string_view text, bool back);
-  static bool is_lost(const debug::State& state);  ///< somebody was interrupted in the middle of a computation
   uint32_t focus_index() const;
 
   // debug_demand.cc

@@ -5,6 +5,7 @@
 // it. That needs no counting of instructions, which only performance counters could do.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <vector>
@@ -36,6 +37,12 @@ struct State {
   causal::Cut cut;                   ///< the last step of each thread
   std::map<ThreadId, Trail> trails;  ///< of those that have gone on from there, into their program
 
+  /// Somebody was interrupted in the middle of a computation.
+  bool is_lost() const {
+    return std::ranges::any_of(trails, [](const auto& entry) {
+      return std::ranges::find(entry.second, Move::Kind::kLost, &Move::kind) != entry.second.end();
+    });
+  }
   bool operator==(const State&) const = default;
 };
 

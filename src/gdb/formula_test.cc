@@ -8,9 +8,7 @@
 #include <random>
 
 #include "pastcone/gdb/compile.h"
-#include "pastcone/gdb/syntax.h"
 #include "pastcone/gdb/testing/stopped_subject.h"
-#include "pastcone/gdb/text_functions.h"
 
 namespace pastcone::gdb {
 namespace {
@@ -456,56 +454,6 @@ TEST_F(FormulaTest, AgreesWithGdbAboutRandomExpressions) {
     compare(expression, *number);
   }
   EXPECT_GT(understood, 80);
-}
-
-TEST(Syntax, TakesExpressionsApart) {
-  auto is_type = [](const std::string& name) -> Result<bool> { return name == "real" || name == "double*"; };
-  std::function<std::string(const Syntax&)> show = [&](const Syntax& syntax) {
-    if (syntax.parts.empty()) return syntax.text;
-    std::string text = syntax.sign;
-    for (const Syntax& part : syntax.parts) text += " [" + show(part) + "]";
-    return text;
-  };
-  auto parsed = [&](const std::string& text) {
-    auto syntax = parse_syntax(text, is_type);
-    return syntax ? show(*syntax) : "lost";
-  };
-  EXPECT_EQ(parsed("a + b * c - d"), "- [+ [a] [* [b] [c]]] [d]");
-  EXPECT_EQ(parsed("a < b == c && d || e"), "|| [&& [== [< [a] [b]] [c]] [d]] [e]");
-  EXPECT_EQ(parsed("a ? b : c ? d : e"), "? [a] [b] [? [c] [d] [e]]");
-  EXPECT_EQ(parsed("(real)a / b"), "/ [real [a]] [b]");
-  EXPECT_EQ(parsed("(name)-1"), "- [name] [1]");
-  EXPECT_EQ(parsed("(real)-1"), "real [- [1]]");
-  EXPECT_EQ(parsed("*(double*)p + (int)x"), "+ [*(double*)p] [int [x]]");
-  EXPECT_EQ(parsed("(*p).x[i + 1]->y < -1.5e-3"), "< [(*p).x[i + 1]->y] [- [1.5e-3]]");
-  EXPECT_EQ(parsed("f(a, b + 1) > sizeof(int)"), "> [f [a] [+ [b] [1]]] [sizeof(int)]");
-  EXPECT_EQ(parsed("ns::x * ::y"), "* [ns::x] [::y]");
-  for (const char* lost : {"", "a +", "(a", "a)", "a b", "a ? b", "f(a,", "f(a)(b)", "f(a)->b",
-                           "static_cast<int>(a)", "a[", "a.1", "\"", "->a", "a = b"})
-    EXPECT_EQ(parsed(lost), "lost") << lost;
-}
-
-TEST(TextFunctions, ReadNoMoreThanTheyMust) {
-  std::string page(128, 'x');
-  page[70] = '\0';
-  auto read = [&](uint64_t address, void* to, size_t size) {
-    if (address < 4096 || address + size > 4096 + page.size()) return false;
-    page.copy(static_cast<char*>(to), size, address - 4096);
-    return true;
-  };
-  std::vector<std::pair<uint64_t, uint32_t>> memory;
-  using Reads = std::vector<std::pair<uint64_t, uint32_t>>;
-  EXPECT_EQ(*call_text_function(TextFunction::kStrlen, {{4096, nullptr}}, 0, read, memory), 70);
-  EXPECT_EQ(memory, (Reads{{4096, 71}}));
-  memory.clear();
-  EXPECT_FALSE(call_text_function(TextFunction::kStrlen, {{4096 + 71, nullptr}}, 0, read, memory))
-      << "it goes on";
-  EXPECT_EQ(memory, (Reads{{4096 + 71, 57}}));
-  memory.clear();
-  std::string literal = "xy";
-  EXPECT_EQ(*call_text_function(TextFunction::kMemcmp, {{4096, nullptr}, {0, &literal}}, 1, read, memory), 0);
-  EXPECT_EQ(memory, (Reads{{4096, 1}}));
-  EXPECT_FALSE(call_text_function(TextFunction::kMemcmp, {{4096, nullptr}, {0, &page}}, 1000, read, memory));
 }
 
 }  // namespace

@@ -229,32 +229,28 @@ def _expect(context, recording, predicate, values):
     context.expect(shown == list(values.values()), f"{predicate}: {values}", said)
 
 
-def test_debug_inner_blocks(context):
-    """Loops, cases, jumps out of blocks and of functions."""
+def _expect_all(context, source, cases, compiler="gcc"):
     context.need("gdb")
     recording = context.path("recording")
-    context.record(recording, [compile_c(context, "inner", PROGRAM, "-O0")])
-    for predicate, values in HOLDS:
+    context.record(recording, [compile_c(context, "subject", source, "-O0", compiler=compiler)])
+    for predicate, values in cases:
         _expect(context, recording, predicate, values)
+
+
+def test_debug_inner_blocks(context):
+    """Loops, cases, jumps out of blocks and of functions."""
+    _expect_all(context, PROGRAM, HOLDS)
 
 
 def test_debug_inner_blocks_clang(context):
     """Its functions' variables are told from the frame register itself."""
-    context.need("gdb")
-    recording = context.path("recording")
-    context.record(recording, [compile_c(context, "inner", PROGRAM, "-O0", compiler="clang")])
-    for predicate, values in HOLDS:
-        if " in walk && p1: phase == 3" in predicate or " in hiding" in predicate:
-            _expect(context, recording, predicate, values)
+    some = [case for case in HOLDS if " in walk && p1: phase == 3" in case[0] or " in hiding" in case[0]]
+    _expect_all(context, PROGRAM, some, "clang")
 
 
 def test_debug_inner_blocks_exceptions(context):
     """What is thrown out of blocks and functions: the blocks that are cleaned up after are not executed any more."""
-    context.need("gdb")
-    recording = context.path("recording")
-    context.record(recording, [compile_c(context, "catching", CATCHING, "-O0", compiler="g++")])
-    for predicate, values in CAUGHT:
-        _expect(context, recording, predicate, values)
+    _expect_all(context, CATCHING, CAUGHT, "g++")
 
 
 THREADS = r"""#include <pthread.h>
