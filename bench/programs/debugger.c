@@ -4,6 +4,7 @@
 //   debugger changes COUNT             a child changes two variables, another ten, a third six, that often; then the parent one
 //   debugger kinds COUNT               a child changes a floating-point number that often; others, less often, a string
 //                                      and a number that a function is asked about
+//   debugger received COUNT            a child receives that many messages, in one variable
 //   debugger calls COUNT               a function is called that often, and writes to what a pointer leads to, and to a variable
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,6 +25,8 @@ struct { volatile long value, other; } apart[6];  // the same, and they are not 
 
 struct place { volatile int other, kept; };
 struct place* place;
+
+struct message { int kind, number; char text[20]; } message;
 
 static void must(int holds) {
   if (!holds) exit(1);
@@ -130,11 +133,29 @@ static void calls(int count) {
   for (int i = 0; i < count; i++) keep(i);
 }
 
+static void received(int count) {
+  int pipes[2];
+  must(pipe(pipes) == 0);
+  if (fork() == 0) {
+    close(pipes[1]);
+    while (read(pipes[0], &message, sizeof message) == sizeof message) rounds++;
+    _exit(0);
+  }
+  for (int i = 0; i < count; i++) {
+    struct message sent = {1, i, "some text"};
+    must(write(pipes[1], &sent, sizeof sent) == sizeof sent);
+  }
+  close(pipes[1]);
+  while (wait(NULL) > 0) {
+  }
+}
+
 int main(int count, char** arguments) {
   if (count == 4 && strcmp(arguments[1], "ring") == 0) ring(atoi(arguments[2]), atoi(arguments[3]));
   else if (count == 3 && strcmp(arguments[1], "changes") == 0) changes(atoi(arguments[2]));
   else if (count == 3 && strcmp(arguments[1], "kinds") == 0) kinds(atoi(arguments[2]));
   else if (count == 3 && strcmp(arguments[1], "calls") == 0) calls(atoi(arguments[2]));
+  else if (count == 3 && strcmp(arguments[1], "received") == 0) received(atoi(arguments[2]));
   else return 2;
   return 0;
 }

@@ -64,6 +64,18 @@ TEST_F(TruthLogTest, SaysWhenItHoldsNext) {
   EXPECT_EQ(ask(at(2, 4), true, false, true, false).moment, at(4, 0));
 }
 
+TEST_F(TruthLogTest, ForgetsWhatWasSoForNoTime) {
+  log_.note(world_.graph(), at(2, 0), true, nullptr);
+  log_.note(world_.graph(), at(2, 0), false, nullptr);
+  EXPECT_EQ(log_.times(), 0u);
+  log_.note(world_.graph(), at(4, 0), true, nullptr);
+  log_.note(world_.graph(), at(6, 0), false, nullptr);
+  log_.note(world_.graph(), at(6, 0), true, nullptr);
+  EXPECT_EQ(log_.times(), 1u);
+  EXPECT_EQ(ask(at(0, 0), false, true, true, false).moment, at(4, 0));
+  EXPECT_EQ(ask(at(4, 0), false, false, true, true).kind, TruthLog::Kind::kNever);
+}
+
 TEST_F(TruthLogTest, WaitsForWhatIsNotKnownYet) {
   EXPECT_EQ(ask(at(0, 0), false, true, true, false).kind, TruthLog::Kind::kNotYet);
   EXPECT_EQ(ask(at(0, 0), false, true, true, true).kind, TruthLog::Kind::kNever);

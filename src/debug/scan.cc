@@ -126,7 +126,7 @@ Status Scan::begin() {
 /// Asked again and again while everybody runs: whether there is something to be done.
 bool Scan::look_up() {
   if (interrupted_ && interrupted_()) return true;
-  return running_ && (gate_reached() || (enough_ != nullptr && (*enough_)()));
+  return running_ && (gate_reached() || is_enough());
 }
 
 /// Before it begins a thread has nothing of its own.
@@ -286,9 +286,10 @@ Result<Scan::Halt> Scan::run(const std::function<bool()>& enough) {
 
 Result<Scan::Halt> Scan::go_on() {
   for (;;) {
+    take_outlooks();
     TRY_STATUS(open_gates());
     if (error_) return tl::unexpected<Error>(*error_);
-    if ((*enough_)()) return Halt::kEnough;
+    if (is_enough()) return Halt::kEnough;
     running_ = true;
     Arrival arrival = now().run(std::exchange(horizons_, {}), {}, false);
     running_ = false;
@@ -305,6 +306,7 @@ Result<Scan::Halt> Scan::go_on() {
         if (gate_reached() || let_go()) break;
         if (now().live().diverged()) return fail("the replay diverged; see 'pastcone replay --verify'");
         over_ = true;
+        take_outlooks();
         for (const PartState& state : states_) {
           for (const Term& term : state.terms) {
             if (!term.known && !term.error.empty()) return fail("{}: {}", to_string(*term.text), term.error);
@@ -360,6 +362,7 @@ bool Scan::passed(size_t, const Moment& moment) const {
   if (now().steps_done(thread) < plain) return false;
   if (load(now().slot(thread).points) < graph::point_at(world_.graph, moment.step)) return false;
   if (post->leaving.contains(thread) && plain >= 2 * now().events_done(thread)) return false;
+  if (post->outlook && post->outlook->thread == thread && plain > 2 * post->outlook->events) return false;
   return std::ranges::none_of(post->gates,
                               [&](const Hold& gate) { return gate.thread == thread && gate.step <= plain; });
 }

@@ -133,6 +133,12 @@ class Scan {
     std::set<Word> written = {};  ///< meanwhile
     bool judged = false;          ///< at the end of its event
   };
+  /// What holds when an event is over, in which the runtime has written.
+  struct Outlook {
+    ThreadId thread;
+    uint64_t events;  ///< done before
+    std::vector<std::pair<Term*, Verdict>> found;
+  };
   /// Where a thread is held, to be looked at.
   struct Hold : Gate {
     enum class Kind : uint8_t {
@@ -165,6 +171,7 @@ class Scan {
     bool guarding = false;                ///< they are too many for the debug registers
     std::map<uint64_t, int> breaks;       ///< ours
     std::map<ThreadId, Leaving> leaving;  ///< the runtime
+    std::optional<Outlook> outlook;
     std::map<uint64_t, JumpKind> jumps;   ///< where threads leave functions otherwise than by returning
     std::map<ThreadId, uint64_t> thrown;  ///< where who has come to such a place will be next
     uint64_t entry = 0;                   ///< where what names nothing yet is tried again
@@ -279,6 +286,11 @@ class Scan {
   bool judge_all(Post& post, const Sight& sight);
   bool judge_places(Post& post, const Sight& sight);
   bool judge_rest(Post& post, const Sight& sight);
+  void note_found(Post& post, const Sight& sight, std::vector<std::pair<Term*, Verdict>> found);
+  bool foresee(Post& post, ThreadId thread, const Word& written);
+  void take_outlooks();
+  bool is_enough();
+  static bool sets_value(const Term& term, const Word& written);
   bool is_concerned(const PartState& state, const Sight& sight);
   Status check_order(PartState& state, const Sight& sight);
   Verdict verdict(Post& post, const Sight& sight, Term& term);

@@ -73,6 +73,7 @@ gdb::ReadMemory Scan::reader(ProcessId process) const {
 
 /// Whether the process has to stand.
 bool Scan::take(const TraceStop& stop, ThreadId thread, bool inside) {
+  take_outlooks();
   Post* post = thread.valid() ? post_of(thread.process()) : nullptr;
   if (post == nullptr || !post->open) return false;
   if (stop.kind == TraceStop::Kind::kBreak) {
@@ -91,6 +92,7 @@ bool Scan::take(const TraceStop& stop, ThreadId thread, bool inside) {
   auto word = post->armed.lower_bound({stop.address, 0});
   bool armed = word != post->armed.end() && word->first.address == stop.address;
   if (inside) {
+    if (armed && foresee(*post, thread, word->first)) return false;
     note_inside(*post, thread, stop.thread);
     auto leaving = post->leaving.find(thread);
     if (armed && leaving != post->leaving.end()) leaving->second.written.insert(word->first);

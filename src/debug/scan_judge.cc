@@ -5,6 +5,7 @@
 #include "pastcone/debug/registers.h"
 #include "pastcone/debug/scan.h"
 #include "pastcone/graph/steps.h"
+#include "pastcone/record/shared_stage.h"
 #include "pastcone/symbols/mappings.h"
 
 namespace pastcone::debug {
@@ -26,7 +27,7 @@ bool Scan::judge_all(Post& post, const Sight& sight) {
   bool known = judge_places(post, sight) && judge_rest(post, sight);
   if (!known && !error_) post.unanswered.push_back(sight);
   bool due = std::ranges::any_of(posts_, [](const auto& entry) { return entry.second.points_due; });
-  return !known || due || error_ || (enough_ != nullptr && (*enough_)());
+  return !known || due || error_ || is_enough();
 }
 
 /// Parts that hold only while a thread stands here. False: it is not known.
@@ -79,6 +80,11 @@ bool Scan::judge_rest(Post& post, const Sight& sight) {
       if (found.back().second.unknown) return false;
     }
   }
+  note_found(post, sight, std::move(found));
+  return true;
+}
+
+void Scan::note_found(Post& post, const Sight& sight, std::vector<std::pair<Term*, Verdict>> found) {
   for (auto& [term, verdict] : found) commit(*term, std::move(verdict));
   for (PartState* state : post.parts) {
     if (state->instant || !is_concerned(*state, sight)) continue;
@@ -99,7 +105,58 @@ bool Scan::judge_rest(Post& post, const Sight& sight) {
       if (Post& other = *post_of(member); &other != &post && other.open) want_words(other);
   }
   want_words(post);
+}
+
+/// The runtime has written, and what it has not written yet will hit as well: so mostly it is known what holds when the
+/// event is over, and the thread need not be stopped there once more, which takes as long again.
+bool Scan::foresee(Post& post, ThreadId thread, const Word& written) {
+  bool before = std::exchange(post.outlook, std::nullopt).has_value();
+  if (post.leaving.contains(thread) || is_member(post)) return false;
+  Sight sight{thread, {}, nullptr};
+  std::vector<std::pair<Term*, Verdict>> found;
+  bool same = !before;
+  for (PartState* state : post.parts) {
+    if (state->instant) continue;
+    if (state->part->unit.at_once || state->part->meant_all) return false;  // check_order looks at every write
+    for (Term& term : state->terms) {
+      if (term.code != nullptr && (term.code->asks() || sets_value(term, written))) return false;
+      const Verdict& one = found.emplace_back(&term, verdict(post, sight, term)).second;
+      if (one.unknown || one.words != term.words) return false;
+      same = same && one.holds == term.holds;
+    }
+  }
+  if (same) return true;
+  uint64_t events = now().events_done(thread);
+  bool alone = world_.processes.find(post.process)->threads.size() == 1 && !world_.recording.manifest().parallel;
+  bool in_event = record::load(now().slot(thread).step) == graph::entering(events + 1);
+  if (!alone || !in_event) return false;
+  post.outlook = {thread, events, std::move(found)};
   return true;
+}
+
+/// Those of events that are over by now.
+void Scan::take_outlooks() {
+  for (auto& [process, post] : posts_) {
+    if (!post.outlook || now().events_done(post.outlook->thread) == post.outlook->events) continue;
+    Outlook seen = *std::exchange(post.outlook, std::nullopt);
+    uint32_t index = *world_.graph.find(seen.thread);
+    Moment over{graph::find_step(world_.graph, index, graph::leaving(seen.events + 1)), 0};
+    note_found(post, {seen.thread, over, nullptr}, std::move(seen.found));
+  }
+}
+
+bool Scan::is_enough() {
+  take_outlooks();
+  return enough_ != nullptr && (*enough_)();
+}
+
+/// Whether it is the first one of a variable of a call.
+bool Scan::sets_value(const Term& term, const Word& written) {
+  return std::ranges::any_of(term.frames, [&](const auto& entry) {
+    return std::ranges::any_of(entry.second, [&](const Frame& frame) {
+      return std::ranges::any_of(frame.unset, [&](const Word& own) { return overlap(own, written); });
+    });
+  });
 }
 
 /// Of threads that run at once: what somebody else writes meanwhile is his.

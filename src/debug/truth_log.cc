@@ -29,7 +29,8 @@ void TruthLog::note(const Graph& graph, const Moment& moment, bool holds, const 
   if (holds) ++times_;
   if (!changes_.empty() && changes_.back().moment == moment) {
     changes_.pop_back();  // it was so for no time
-    if (this->holds() == holds) return;
+    --times_;
+    return;
   }
   changes_.push_back({moment, key_of(graph, moment), holds, route});
 }

@@ -107,17 +107,19 @@ Session::Got Session::collect(int options) {
 }
 
 bool Session::reap(std::chrono::nanoseconds patience) {
-  Got got = Got::kSomething;
-  while (got == Got::kSomething) got = collect(WNOHANG);
-  if (got == Got::kNothing && patience.count() > 0) {
-    auto now = std::chrono::steady_clock::now();
-    auto end = now + patience, latest = now + std::max<std::chrono::nanoseconds>(patience, kBusy);
-    Alarm alarm(patience);
-    while ((got == Got::kSomething || got == Got::kNothing) && now < end) {
-      got = collect(0);
-      now = std::chrono::steady_clock::now();
-      if (got == Got::kSomething) end = std::min(now + patience, latest);
-    }
+  Got got = collect(WNOHANG);
+  if (patience.count() == 0) {
+    while (got == Got::kSomething) got = collect(WNOHANG);
+    return got == Got::kNobodyLeft;
+  }
+  if (got == Got::kNobodyLeft || got == Got::kEnough) return got == Got::kNobodyLeft;
+  auto now = std::chrono::steady_clock::now();
+  auto end = now + patience, latest = now + std::max<std::chrono::nanoseconds>(patience, kBusy);
+  Alarm alarm(patience);
+  while ((got == Got::kSomething || got == Got::kNothing) && now < end) {
+    got = collect(0);
+    now = std::chrono::steady_clock::now();
+    if (got == Got::kSomething) end = std::min(now + patience, latest);
   }
   return got == Got::kNobodyLeft;
 }

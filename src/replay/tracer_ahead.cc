@@ -43,9 +43,9 @@ bool Tracer::begin_ahead(Thread& thread) {
     --thread.left_out;
     return false;
   }
+  if (in_runtime(next_instruction(thread.id))) return false;
   user_regs_struct now{};
   if (ptrace(PTRACE_GETREGS, thread.id, nullptr, &now) != 0 || (now.eflags & kTrapFlag) != 0) return false;
-  if (in_runtime(now.rip)) return false;
   ProcessRef process = thread.process.lock();
   thread.ahead =
       std::make_unique<Ahead>(Ahead{now, std::make_unique<AheadMemory>(process->id, *process->memory),

@@ -274,45 +274,6 @@ runtime_window_abort:
         mov     $-513, %rax             # kNotBegun
         ret
 
-# --- long runtime_copy(to, from, n): bytes that could not be copied because the memory is not there (as in the kernel)
-        .globl  runtime_copy, runtime_copy_fault, runtime_copy_end
-runtime_copy:
-        mov     %rdx, %rcx
-        cmp     $16, %rdx
-        jne     1f
-        mov     (%rsi), %rax
-        mov     8(%rsi), %r8
-        mov     %rax, (%rdi)
-        mov     %r8, 8(%rdi)
-        xor     %eax, %eax
-        ret
-# A number, within its page, is written in one go: for who watches it, each round of what repeats is a stop.
-1:      mov     %edi, %eax
-        and     $4095, %eax
-        cmp     $4088, %eax
-        ja      3f
-        mov     %esi, %eax
-        and     $4095, %eax
-        cmp     $4088, %eax
-        ja      3f
-        cmp     $4, %rdx
-        jne     2f
-        mov     (%rsi), %eax
-        mov     %eax, (%rdi)
-        xor     %eax, %eax
-        ret
-2:      cmp     $8, %rdx
-        jne     3f
-        mov     (%rsi), %rax
-        mov     %rax, (%rdi)
-        xor     %eax, %eax
-        ret
-3:      rep movsb
-runtime_copy_fault:
-        mov     %rcx, %rax
-        ret
-runtime_copy_end:
-
         .bss
         .balign 16
         .space  32768

@@ -36,6 +36,7 @@ bool keeps_turn(Thread& t, u64 step) { return step % 2 == 0 && load(slot_of(t).k
 void park(Thread& t, u64 step, Op hands_over) {
   t.step = step;
   if (!has_horizon()) return;
+  store(slot_of(t).step, step);
   show_fds(t);
   if (may_go_on(t, step)) return;
   bool gives_up = t.process->parallel || t.log.at_end() || t.log.peek() == hands_over;

@@ -271,7 +271,7 @@ void on_signal(int signal, SignalInfo* info, KernelFrame* kernel) {
   KernelContext& context = kernel->context;
   if (is_synchronous(signal) && info->code > 0) {
     if (context.rip >= (u64)runtime_copy && context.rip < (u64)runtime_copy_end) {
-      context.rip = (u64)runtime_copy_fault;
+      context.rip = context.rip < (u64)runtime_copy_bytes ? (u64)runtime_copy_bytes : (u64)runtime_copy_fault;
       return;
     }
     if (signal == 5 && (on_breakpoint(t, context) || on_trap(context))) return;

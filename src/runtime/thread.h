@@ -256,7 +256,7 @@ long runtime_clone(u64 flags, u64 stack, void* ptid, void* ctid, u64 tls, void (
 long runtime_blocking(long nr, u64 a, u64 b, u64 c, u64 d, u64 e, u64 f);
 long runtime_copy(void* to, const void* from, size_t n);
 extern char runtime_text_begin[], runtime_text_end[], runtime_window_begin[], runtime_window_end[],
-    runtime_window_abort[], runtime_copy_fault[], runtime_copy_end[];
+    runtime_window_abort[], runtime_copy_bytes[], runtime_copy_fault[], runtime_copy_end[];
 void runtime_entry_syscall();
 void runtime_signal_point();
 extern char runtime_hooks_begin[], runtime_hooks_end[];

@@ -273,6 +273,7 @@ struct ThreadSlot {
   uint32_t wait_kind;  ///< WaitKind
   uint64_t wait_for, wait_position;
   uint64_t event;      ///< the event it is at: the first that has not happened yet
+  uint64_t step;       ///< that it has come to last, if it has a horizon
   uint64_t horizon;    ///< how far it may go, in steps: 2e is on leaving event e, 2e + 1 on entering the next;
   uint64_t horizon_point;  ///< beyond that step, up to where it has passed so many points of locks
   uint64_t points;     ///< that it has passed: each time it takes something or gives it back

@@ -1,6 +1,6 @@
 """While one waits: a line that says for what and how far it is, on a terminal only, and gone afterwards."""
+import os
 import re
-import time
 
 from building import compile_c
 from debugging import debug
@@ -12,16 +12,24 @@ SLOW = r"""
 #include <sys/wait.h>
 #include <unistd.h>
 int sent, got;
+static void compute(int work) {
+  for (volatile int i = 0; i < work; i++) {
+  }
+}
 int main(int argc, char** argv) {
-  int there[2], back[2], rounds = atoi(argv[argc - 1]);
+  int there[2], back[2], rounds = atoi(argv[1]), work = atoi(argv[2]);
   char c = 'x';
   if (pipe(there) != 0 || pipe(back) != 0) return 1;
   if (fork() == 0) {
-    for (got = 1; got <= rounds; got++)
-      if (read(there[0], &c, 1) != 1 || write(back[1], &c, 1) != 1) _exit(1);
+    for (got = 1; got <= rounds; got++) {
+      if (read(there[0], &c, 1) != 1) _exit(1);
+      compute(work);
+      if (write(back[1], &c, 1) != 1) _exit(1);
+    }
     _exit(0);
   }
   for (sent = 1; sent <= rounds; sent++) {
+    compute(work);
     if (write(there[1], &c, 1) != 1 || read(back[0], &c, 1) != 1) return 1;
     if (sent == rounds * 9 / 10) puts("most of it"), fflush(stdout);
   }
@@ -32,20 +40,21 @@ int main(int argc, char** argv) {
 CLEAR = rb"\r\x1b\[K"
 LINE = re.compile(CLEAR + rb"([^\r\n\x1b]* \xe2\x80\xa6[^\r\n\x1b]*)(.{4})", re.S)
 LEAST = 2.5  # seconds that it takes to go through all of it
+ROUNDS = 5000
 
 
 def _recorded(context):
-    """Slow enough for this machine, however fast it is. Its recording, and how many rounds it goes."""
-    program, rounds = compile_c(context, "slow", SLOW), 40000
+    """Slow enough for this machine, however fast it is: by what it computes, as who waits for whom takes now this long, now that."""
+    program, work = compile_c(context, "slow", SLOW), 20000
     while True:
-        recording = context.path(f"slow{rounds}")
-        context.expect(context.record(recording, [program, str(rounds)]).status == 0, "recording")
-        begun = time.monotonic()
+        recording = context.path(f"slow{work}")
+        context.expect(context.record(recording, [program, str(ROUNDS), str(work)]).status == 0, "recording")
+        begun = os.times()
         context.run([context.pastcone, "replay", recording], label="replay")
-        took = time.monotonic() - begun
-        if took > LEAST or rounds > 2_000_000:
-            return recording, rounds
-        rounds = int(rounds * max(1.25 * LEAST / took, 1.25))
+        took = os.times().children_user - begun.children_user
+        if took > LEAST:
+            return recording
+        work = int(work * max(1.25 * LEAST / took, 1.25))
 
 
 def _lines(context, seen):
@@ -59,7 +68,7 @@ def _lines(context, seen):
 def test_debug_waiting(context):
     """run to, cause, continue, a predicate: each shows what it does and how far it is; Ctrl-C ends it; output stands by itself."""
     context.need("gdb")
-    recording, rounds = _recorded(context)
+    recording = _recorded(context)
     terminal = Terminal(context, [context.pastcone, "debug", recording], "waiting")
     terminal.wait_for(b"(p1:2)")
     said = _lines(context, terminal.seen)
@@ -79,7 +88,7 @@ def test_debug_waiting(context):
         context.expect(done == sorted(done), f"{command}: it goes back and forth: {done}")
         return terminal.seen[at:]
 
-    target = f"p1:{2 * rounds - 100}"
+    target = f"p1:{2 * ROUNDS - 100}"
     do(f"run to {target}", f"running to {target}", f"({target}) ".encode())
     do("cause", "going back to p2:")
     do("cause", "going back to p1:")
@@ -103,7 +112,7 @@ def test_debug_waiting(context):
 
 def test_debug_waiting_unseen(context):
     """No terminal: not a byte of it."""
-    recording, rounds = _recorded(context)
-    said = debug(context, recording, f"run to p1:{2 * rounds - 100}", "cause", "back", "restart")
+    recording = _recorded(context)
+    said = debug(context, recording, f"run to p1:{2 * ROUNDS - 100}", "cause", "back", "restart")
     text = said.stdout + said.stderr
     context.expect(b"\r" not in text and b"\x1b" not in text and "…".encode() not in text, "there is a line for nobody", said)
