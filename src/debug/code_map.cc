@@ -1,6 +1,7 @@
 #include "pastcone/debug/code_map.h"
 
 #include <cstddef>
+#include <utility>
 
 #include "pastcone/patch/abi.h"
 #include "pastcone/patch/thread_abi.h"
@@ -42,11 +43,11 @@ symbols::Registers as_dwarf(const user_regs_struct& from) {
 bool in_runtime(uint64_t address) { return address >= patch::kRuntimeBase && address < patch::kRuntimeEnd; }
 
 void CodeMap::look(pid_t process) {
+  std::string text = read_file(fmt::format("/proc/{}/maps", process)).value_or("");
+  if (std::exchange(maps_, text) == text) return;
   trampolines_.clear();
   patched_.clear();
-  auto text = read_file(fmt::format("/proc/{}/maps", process));
-  if (!text) return;
-  std::vector<symbols::Mapping> mappings = symbols::parse_mappings(*text);
+  std::vector<symbols::Mapping> mappings = symbols::parse_mappings(text);
   for (const symbols::Mapping& mapping : mappings) {
     if (!mapping.executable || mapping.file.empty()) continue;
     auto [found, is_new] = files_.try_emplace(mapping.file);

@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "pastcone/base/files.h"
@@ -46,6 +47,7 @@ class CodeMap {
     uint64_t begin, end, offset;
     const symbols::Origins* origins;
   };
+  std::string maps_;  ///< when it was looked at
   std::vector<Area> trampolines_, patched_;
   std::shared_ptr<symbols::Symbols> runtime_;  ///< its unwind tables
   std::map<Path, std::optional<symbols::Origins>> files_;

@@ -188,7 +188,7 @@ Arrival Incarnation::run(const replay::Horizons& horizons, const std::set<Proces
     arrival.stop = live_->stop();
   } while (arrival.stop->kind == TraceStop::Kind::kAsked || arrival.stop->kind == TraceStop::Kind::kEnded);
   arrival.thread = thread_of(arrival.stop->thread);
-  codes_.erase(arrival.thread.process());  // it may have mapped files on the way
+  code_known_.erase(arrival.thread.process());  // it may have mapped files on the way
   bool inner = inner_ && arrival.stop->address == inner_->address;
   if (arrival.thread.valid() && !inner) note_stop(*arrival.stop, arrival.thread);
   return arrival;
@@ -277,10 +277,10 @@ Status Incarnation::freeze(ProcessId process) {
   if (id == 0) return fail("{} does not run now", process);
   if (tracer().stands(id)) return {};
   if (!tracer().traces(id)) {
-    codes_.erase(process);
+    code_known_.erase(process);
     return tracer().attach(id);
   }
-  codes_.erase(process);
+  code_known_.erase(process);
   tracer().ask_to_stop(id);
   if (!tracer().stands(id)) return fail("{} has ended", process);
   return {};
@@ -340,9 +340,9 @@ bool Incarnation::read(ProcessId process, uint64_t address, void* to, size_t siz
 }
 
 const CodeMap& Incarnation::code(ProcessId process) {
-  auto [found, is_new] = codes_.try_emplace(process);
-  if (is_new) found->second.look(pid(process));
-  return found->second;
+  CodeMap& code = codes_[process];
+  if (code_known_.insert(process).second) code.look(pid(process));
+  return code;
 }
 
 }  // namespace pastcone::debug

@@ -158,6 +158,7 @@ class Incarnation {
   std::set<pid_t> held_;  ///< threads that have come to their places while others of their process still walk there
   std::map<ThreadId, Way> ways_;
   std::map<ProcessId, CodeMap> codes_;
+  std::set<ProcessId> code_known_;  ///< whose have not gone on since they were looked at
 };
 
 }  // namespace pastcone::debug
