@@ -32,6 +32,7 @@ namespace pastcone::replay {
 
 class Session;
 class TracedMemory;
+struct Store;
 struct WatchedWord;
 
 struct TraceStop {
@@ -202,6 +203,7 @@ class Tracer {
   bool may_go_ahead(const Thread& thread) const;
   bool begin_ahead(Thread& thread);
   std::optional<TraceStop> go_ahead(Thread& thread, bool told, bool& passed);
+  std::optional<TraceStop> store_behind(Thread& thread);
   void come_back(Thread& thread);
   const user_regs_struct* ahead_of(pid_t thread) const;
   void show_vectors(pid_t thread) const;
@@ -220,6 +222,7 @@ class Tracer {
   std::optional<TraceStop> pass_call(Thread& thread);
   std::optional<TraceStop> pass_fault(Thread& thread);
   std::optional<TraceStop> pass_quickly(Thread& thread, bool& done);
+  bool take_store(Thread& thread, Here& here, Store& store) const;
   std::optional<TraceStop> step_guarded(Thread& thread);
   std::optional<TraceStop> write_through(Thread& thread, uint64_t address);
   std::optional<TraceStop> step_near(Thread& thread, uint64_t address);

@@ -8,6 +8,7 @@
 
 #include "pastcone/patch/abi.h"
 #include "pastcone/replay/ahead_memory.h"
+#include "pastcone/replay/stores.h"
 #include "pastcone/replay/tracer_parts.h"
 
 namespace pastcone::replay {
@@ -17,6 +18,7 @@ constexpr int kMostInstructions = 500;  // from one hit to the next: they take a
 constexpr int kMostHits = 1000;         // then others have their turn
 constexpr int kWorthwhile = 8;          // hits, for what it takes to begin
 constexpr int kMostInVain = 6;          // then one of 64 is tried
+constexpr size_t kMostPlaces = 256;
 
 bool in_runtime(uint64_t address) { return address >= patch::kRuntimeBase && address < patch::kRuntimeEnd; }
 
@@ -91,6 +93,30 @@ const user_regs_struct* Tracer::ahead_of(pid_t id) const {
 void Tracer::show_vectors(pid_t id) const {
   auto thread = threads_.find(id);
   if (thread != threads_.end() && thread->second->ahead) thread->second->ahead->vectors->forget();
+}
+
+/// memcpy writes twice where its parts overlap, by instructions one behind the other. If there is little else that can be
+/// done ahead, this is still quicker than a stop for each.
+std::optional<TraceStop> Tracer::store_behind(Thread& thread) {
+  ProcessRef process = thread.process.lock();
+  if (!may_go_ahead(thread)) return std::nullopt;
+  uint64_t rip = next_instruction(thread.id), page = page_of(thread.watches_hit.front().address);
+  TracedMemory& memory = *process->memory;
+  if (in_runtime(rip) || memory.has(rip) || process->no_stores.contains(rip)) return std::nullopt;
+  Here here = prepare_step(thread);
+  static Store store;
+  if (thread.traps_itself) return std::nullopt;
+  if (here.repeats() || !take_store(thread, here, store)) {
+    if (process->no_stores.size() >= kMostPlaces) process->no_stores.clear();
+    process->no_stores.insert(rip);
+    return std::nullopt;
+  }
+  std::vector<WatchedWord> hits = touched(*process, store.address, store.size);
+  // On a page that has just been written to, it can be.
+  bool within = page_of(store.address) == page && page_of(store.address + store.size - 1) == page;
+  if (hits.empty() || !within || !memory.write(store.address, store.bytes.data(), store.size)) return std::nullopt;
+  if (ptrace(PTRACE_SETREGS, thread.id, nullptr, &here.registers) != 0) return std::nullopt;  // somebody has killed it
+  return tell_of(thread, std::move(hits));
 }
 
 /// The process is where we are.

@@ -332,6 +332,18 @@ std::optional<TraceStop> Tracer::tell_of(Thread& thread, std::vector<WatchedWord
   return watch_stop(thread);
 }
 
+/// What the instruction here writes. The registers become those behind it.
+bool Tracer::take_store(Thread& thread, Here& here, Store& store) const {
+  ProcessRef process = thread.process.lock();
+  StoreContext context{
+      [&](uint64_t address, void* to, size_t size) { return process->memory->read(address, to, size); },
+      [&](unsigned number, void* to, size_t size) { return read_vector(thread.id, number, to, size); },
+      [&](uint64_t address, size_t size) {
+        return thread.stepping || !touched(*process, address, size).empty();
+      }};
+  return find_store({here.code, here.size}, here.registers, context, store);
+}
+
 /// One that repeats counts each round, as the processor does.
 std::optional<TraceStop> Tracer::pass_quickly(Thread& thread, bool& done) {
   ProcessRef process = thread.process.lock();
@@ -344,15 +356,8 @@ std::optional<TraceStop> Tracer::pass_quickly(Thread& thread, bool& done) {
   });
   // Whether it reads something is for the debug registers.
   bool reads = std::ranges::any_of(process->watches.near(0, UINT64_MAX), &WatchedWord::reads);
-  if (!alone || shared || reads) return std::nullopt;
-  StoreContext context{
-      [&](uint64_t address, void* to, size_t size) { return memory.read(address, to, size); },
-      [&](unsigned number, void* to, size_t size) { return read_vector(thread.id, number, to, size); },
-      [&](uint64_t address, size_t size) {
-        return thread.stepping || !touched(*process, address, size).empty();
-      }};
   static Store store;
-  if (!find_store({here.code, here.size}, here.registers, context, store)) return std::nullopt;
+  if (!alone || shared || reads || !take_store(thread, here, store)) return std::nullopt;
   bool within =
       memory.pages.has(store.address) && page_of(store.address) == page_of(store.address + store.size - 1);
   if (!within || !memory.write(store.address, store.bytes.data(), store.size)) return std::nullopt;

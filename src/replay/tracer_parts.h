@@ -20,6 +20,7 @@ struct Tracer::Process {
   Watchpoints watches;
   GuardedWords words;
   bool pages_due = false;  ///< they are not as they should be
+  std::set<uint64_t> no_stores;  ///< where it was hit, and what comes next is none
   /// It has guarded pages, or would have if the program could write there.
   bool guards() const { return !words.empty() || !memory->pages.empty(); }
   bool stands = false;

@@ -328,6 +328,7 @@ void Tracer::conclude(Thread& thread, TraceStop hit) {
     bool told = hit.kind == TraceStop::Kind::kBreak, passed = false;
     std::optional<TraceStop> next = over ? std::nullopt : go_ahead(thread, told, passed);
     if (!next) come_back(thread);
+    if (!next && !over && hit.kind == TraceStop::Kind::kWatch) next = store_behind(thread);
     if (told && !passed) over = hit.address;
     if (over && process->memory->has(*over)) next = pass_over(thread, *over);
     if (thread.gone) return;
