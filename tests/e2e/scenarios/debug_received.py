@@ -89,7 +89,7 @@ NUMBERS = {"never": 0, "once": 1, "twice": 2}
 
 def _counted(text):
     match = HELD.search(text.split("from here on:")[-1])
-    return NUMBERS[match.group(1)] if match and match.group(1) in NUMBERS else int(match.group(1).replace(",", "")) if match else None
+    return match and int(NUMBERS.get(match.group(1), match.group(1).replace(",", "")))
 
 
 def _check(context, recording, way, sums, wanted):
