@@ -3,12 +3,16 @@
 //   debugger ring PROCESSES ROUNDS     a token goes round, some work at each stop
 //   debugger changes COUNT             a child changes two variables, another ten, a third six, that often; then the parent one
 //   debugger kinds COUNT               a child changes a floating-point number that often; others, less often, a string
-//                                      and a number that a function is asked about
-//   debugger received COUNT            a child receives that many messages, in one variable
+//                                      and a number that a function is asked about; and that, as often
+//   debugger received COUNT            a child receives that many messages, in one variable; of two threads, one does
+//   debugger shared COUNT              a word of shared memory is written that often, by two processes in turn
 //   debugger calls COUNT               a function is called that often, and writes to what a pointer leads to, and to a variable
+#include <pthread.h>
+#include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -27,6 +31,9 @@ struct place { volatile int other, kept; };
 struct place* place;
 
 struct message { int kind, number; char text[20]; } message;
+
+struct room { sem_t turns[2]; volatile int word; };
+struct room* room;
 
 static void must(int holds) {
   if (!holds) exit(1);
@@ -100,7 +107,7 @@ int digits_in(int of) {
 }
 
 static void change_kind(int kind, int count) {
-  int changes = kind == 0 ? count : count / 10;
+  int changes = kind == 1 ? count / 10 : count;
   for (int i = 0; i < changes; i++) {
     if (kind == 0) level = i + 0.5;
     if (kind == 1) name[2] = (char)('0' + i % 10);
@@ -133,21 +140,43 @@ static void calls(int count) {
   for (int i = 0; i < count; i++) keep(i);
 }
 
+static void* receive_from(void* end) {
+  while (read(*(int*)end, &message, sizeof message) == sizeof message) rounds++;
+  return NULL;
+}
+
 static void received(int count) {
-  int pipes[2];
-  must(pipe(pipes) == 0);
-  if (fork() == 0) {
-    close(pipes[1]);
-    while (read(pipes[0], &message, sizeof message) == sizeof message) rounds++;
+  int pipes[2][2];
+  for (int child = 0; child < 2; child++) {
+    must(pipe(pipes[child]) == 0);
+    if (fork() != 0) continue;
+    for (int i = 0; i <= child; i++) close(pipes[i][1]);
+    pthread_t thread;
+    if (child == 0) receive_from(&pipes[0][0]);
+    else must(pthread_create(&thread, NULL, receive_from, &pipes[1][0]) == 0 && pthread_join(thread, NULL) == 0);
     _exit(0);
   }
-  for (int i = 0; i < count; i++) {
-    struct message sent = {1, i, "some text"};
-    must(write(pipes[1], &sent, sizeof sent) == sizeof sent);
+  for (int i = 0; i < 2 * count; i++) {
+    struct message sent = {1, i / 2, "some text"};
+    must(write(pipes[i % 2][1], &sent, sizeof sent) == sizeof sent);
   }
-  close(pipes[1]);
+  for (int child = 0; child < 2; child++) close(pipes[child][1]);
   while (wait(NULL) > 0) {
   }
+}
+
+static void shared(int count) {
+  room = mmap(NULL, sizeof *room, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  must(room != MAP_FAILED && sem_init(&room->turns[0], 1, 1) == 0 && sem_init(&room->turns[1], 1, 0) == 0);
+  pid_t child = fork();
+  int own = child == 0;
+  for (int i = own; i < count; i += 2) {
+    must(sem_wait(&room->turns[own]) == 0);
+    room->word = i;
+    must(sem_post(&room->turns[!own]) == 0);
+  }
+  if (child == 0) _exit(0);
+  must(wait(NULL) == child);
 }
 
 int main(int count, char** arguments) {
@@ -156,6 +185,7 @@ int main(int count, char** arguments) {
   else if (count == 3 && strcmp(arguments[1], "kinds") == 0) kinds(atoi(arguments[2]));
   else if (count == 3 && strcmp(arguments[1], "calls") == 0) calls(atoi(arguments[2]));
   else if (count == 3 && strcmp(arguments[1], "received") == 0) received(atoi(arguments[2]));
+  else if (count == 3 && strcmp(arguments[1], "shared") == 0) shared(atoi(arguments[2]));
   else return 2;
   return 0;
 }

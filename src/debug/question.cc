@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <csignal>
-#include <cstring>
 
+#include "pastcone/debug/function_arguments.h"
 #include "pastcone/gdb/translate.h"
 #include "pastcone/replay/emulate.h"
 #include "pastcone/replay/operands.h"
@@ -16,7 +16,6 @@ using replay::Operands;
 
 constexpr uint64_t kMostSteps = 3'000'000, kOften = 4096;
 constexpr uint64_t kLargestStack = 64 << 20, kRedZone = 128, kDirectionFlag = 0x400;
-constexpr size_t kVectorSize = 16;
 /// Nothing but what the processor says of an instruction reaches a function that is called.
 constexpr uint64_t kAllButFaults =
     ~(uint64_t{1} << (SIGSEGV - 1) | uint64_t{1} << (SIGBUS - 1) | uint64_t{1} << (SIGFPE - 1) |
@@ -72,28 +71,8 @@ Result<uint64_t> Question::put(const std::string& text) {
 
 Status Question::place(const gdb::FunctionCall& call, gdb::Registers& registers) {
   user_regs_struct& general = registers.general;
-  unsigned long long* integers[] = {&general.rdi, &general.rsi, &general.rdx,
-                                    &general.rcx, &general.r8,  &general.r9};
-  size_t integer = 0, floating = 0;
-  for (const gdb::FunctionCall::Argument& argument : call.arguments) {
-    auto* vector = reinterpret_cast<uint8_t*>(registers.floating.xmm_space) + kVectorSize * floating;
-    float single = static_cast<float>(argument.number.real);
-    double twice = static_cast<double>(argument.number.real);
-    switch (argument.text == nullptr ? argument.number.type.format : gdb::NumberType::Format::kInteger) {
-      case gdb::NumberType::Format::kInteger:
-        *integers[integer++] = argument.text == nullptr ? static_cast<uint64_t>(argument.number.integer)
-                                                        : TRY(put(*argument.text));
-        break;
-      case gdb::NumberType::Format::kFloat:
-        std::memcpy(vector, &single, sizeof single);
-        ++floating;
-        break;
-      default:
-        std::memcpy(vector, &twice, sizeof twice);
-        ++floating;
-    }
-  }
-  general.rax = floating;
+  TRY_STATUS(place_arguments(call, general, reinterpret_cast<uint8_t*>(registers.floating.xmm_space),
+                             [this](const std::string& text) { return put(text); }));
   // It returns to where no code is.
   general.rsp = ((general.rsp - kRedZone) & ~uint64_t{15}) - sizeof(uint64_t);
   uint64_t back = general.rsp;
@@ -258,15 +237,22 @@ std::span<const uint8_t> Question::next_code() {
 }
 
 bool Question::in_loader(uint64_t address) {
-  if (loader_.empty()) {
-    loader_.emplace_back(0, 0);
-    auto maps = read_file(fmt::format("/proc/{}/maps", run_.pid(thread_.process())));
-    for (const symbols::Mapping& one : symbols::parse_mappings(maps ? *maps : ""))
-      if (one.executable && one.file.filename().native().starts_with("ld-"))
-        loader_.emplace_back(one.start, one.end);
-  }
-  return std::ranges::any_of(loader_,
+  if (!loader_) loader_ = symbols::loader_code(run_.tracer().mappings(run_.pid(thread_.process())));
+  return std::ranges::any_of(*loader_,
                              [&](const auto& one) { return address >= one.first && address < one.second; });
+}
+
+/// Where the loader goes on to the function that it was called for, its own two words are gone from the stack.
+void Question::note_binding() {
+  bool inside = in_loader(now_.rip);
+  if (inside && !was_in_loader_ && !search_) {
+    Search search{now_.rsp, {}};
+    if (run_.tracer().read(run_.pid(thread_.process()), now_.rsp, search.what.data(), kBindingSize)) search_ = search;
+  } else if (!inside && search_ && now_.rsp > search_->stack) {
+    if (now_.rsp == search_->stack + kBindingSize) bindings_[search_->what] = now_.rip;
+    search_.reset();
+  }
+  was_in_loader_ = inside;
 }
 
 bool Question::step() {
@@ -277,6 +263,7 @@ bool Question::step() {
   // Other memory may lie not far below the stack of a thread.
   if (now_.rsp <= stack_ && stack_ - now_.rsp <= kLargestStack)
     lowest_ = std::min<uint64_t>(lowest_, now_.rsp - kRedZone);
+  note_binding();
   pid_t process = run_.pid(thread_.process());
   std::span<const uint8_t> code = next_code();
   if (code.empty()) return crash("a function that is called crashes");
@@ -302,7 +289,7 @@ bool Question::step() {
       return crash("a function that is called crashes");
     }
     bool literal = one.address - scratch_ < kScratchSize;
-    if (!literal && !in_loader(now_.rip))
+    if (!literal && !was_in_loader_)
       reads_.emplace_back(one.address, static_cast<uint32_t>(bytes.size()));
     if (operands.divides) by_zero = std::ranges::all_of(bytes, [](uint8_t byte) { return byte == 0; });
     outside.push_back({one.address, std::move(bytes)});

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "pastcone/base/bytes.h"
+#include "pastcone/debug/imagined_call.h"
 #include "pastcone/debug/incarnation.h"
 #include "pastcone/gdb/formula.h"
 #include "pastcone/gdb/target.h"
@@ -55,6 +56,8 @@ class Question {
   /// Memory that may change and was read: address, size.
   const std::vector<std::pair<uint64_t, uint32_t>>& reads() const { return reads_; }
   void forget_reads() { reads_.clear(); }
+  /// That the loader has made on the way.
+  const Bindings& bindings() const { return bindings_; }
 
  private:
   bool step();
@@ -65,6 +68,7 @@ class Question {
   bool crash(std::string reason);
   bool is_own_stack(uint64_t address) const;
   bool in_loader(uint64_t address);
+  void note_binding();
   Status save();
   Result<uint64_t> put(const std::string& text);
   Status place(const gdb::FunctionCall& call, gdb::Registers& registers);
@@ -90,8 +94,15 @@ class Question {
   std::map<uint64_t, std::vector<uint8_t>> code_;  ///< pages of it
   std::string failure_;
   bool crashed_ = false, called_ = false;
-  std::vector<std::pair<uint64_t, uint64_t>>
-      loader_;  ///< its code: what that reads to find functions does not matter
+  /// Its code: what that reads to find functions does not matter.
+  std::optional<std::vector<std::pair<uint64_t, uint64_t>>> loader_;
+  struct Search {
+    uint64_t stack;
+    Bindings::key_type what;
+  };
+  std::optional<Search> search_;  ///< that the loader makes
+  bool was_in_loader_ = false;
+  Bindings bindings_;
 };
 
 }  // namespace pastcone::debug

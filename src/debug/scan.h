@@ -23,7 +23,9 @@
 #include <vector>
 
 #include "pastcone/debug/engine.h"
+#include "pastcone/debug/imagined_call.h"
 #include "pastcone/debug/jumps.h"
+#include "pastcone/debug/map_changes.h"
 #include "pastcone/debug/parts.h"
 #include "pastcone/debug/term_code.h"
 #include "pastcone/debug/truth_log.h"
@@ -184,6 +186,9 @@ class Scan {
     std::vector<symbols::Mapping> mappings;  ///< those that are shared, as they were
     uint64_t mapped_at = 0;                  ///< when it had come so far
     std::optional<bool> alone = {};          ///< nobody else has what it shares
+    std::optional<MapChanges> map_changes = {};
+    std::optional<MappedCode> mapped = {};         ///< as it was
+    std::optional<uint64_t> mapped_version = {};  ///< after so many changes; none: in the middle of one
   };
   /// A word that was hit so often without being wanted costs more than setting it again.
   static constexpr unsigned kInVain = 64;
@@ -208,6 +213,14 @@ class Scan {
     Moment moment;
     RouteRef route;
   };
+  /// For a condition that is not just evaluated.
+  struct Asking {
+    ThreadId thread;             ///< in whose place functions are called
+    ThreadId standing;           ///< who certainly stands
+    const user_regs_struct* as;  ///< gdb sees these registers; none: those that the thread has
+    gdb::ReadRegister reg;       ///< the same, if they matter
+  };
+  using Reads = std::vector<std::pair<uint64_t, uint32_t>>;
 
   // scan.cc: running
   Status begin();
@@ -288,20 +301,15 @@ class Scan {
   bool judge_rest(Post& post, const Sight& sight);
   void note_found(Post& post, const Sight& sight, std::vector<std::pair<Term*, Verdict>> found);
   bool foresee(Post& post, ThreadId thread, const Word& written);
-  void take_outlooks();
+  void take_outlooks(ThreadId running = {});
   bool is_enough();
   static bool sets_value(const Term& term, const Word& written);
   bool is_concerned(const PartState& state, const Sight& sight);
   Status check_order(PartState& state, const Sight& sight);
   Verdict verdict(Post& post, const Sight& sight, Term& term);
   Verdict verdict_at(Post& post, const Sight& sight, const Term& term);
-  Verdict verdict_in(Post& post, const Term& term);
+  Verdict verdict_in(Post& post, const Sight& sight, const Term& term);
   Verdict verdict_anywhere(Post& post, const Sight& sight, const Term& term);
-  FindOut asker(Post& post, const Term& term, ThreadId thread, const user_regs_struct* as);
-  Told tell(Post& post, const Term& term, ThreadId thread, const user_regs_struct* as,
-            const Condition& condition);
-  std::optional<uint64_t> thread_pointer(Post& post, ThreadId thread);
-  std::vector<uint8_t> bytes_of(const Post& post, const std::set<Word>& words) const;
   void commit(Term& term, Verdict verdict);
   Stand& stand(ThreadId thread);
   Moment moment(ThreadId thread, uint64_t detail) const;
@@ -309,6 +317,15 @@ class Scan {
   causal::Node step_of(ThreadId thread) const;
   Place place(ThreadId thread) const;
   gdb::ReadMemory reader(ProcessId process) const;
+
+  // scan_asked.cc: conditions that call functions, or that gdb is asked about
+  FindOut asker(Post& post, const Term& term, Asking asking);
+  std::optional<Told> imagine(Post& post, const Asking& asking, const gdb::Formula& formula);
+  Told tell(Post& post, const Term& term, const Asking& asking, const Condition& condition);
+  MappedCode& mapped_code(Post& post);
+  static Reads that_may_change(MappedCode& mapped, const Reads& reads);
+  std::optional<uint64_t> thread_pointer(Post& post, ThreadId thread);
+  std::vector<uint8_t> bytes_of(const Post& post, const std::set<Word>& words) const;
 
   const World& world_;
   const State origin_;

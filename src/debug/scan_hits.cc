@@ -73,7 +73,7 @@ gdb::ReadMemory Scan::reader(ProcessId process) const {
 
 /// Whether the process has to stand.
 bool Scan::take(const TraceStop& stop, ThreadId thread, bool inside) {
-  take_outlooks();
+  take_outlooks(thread);
   Post* post = thread.valid() ? post_of(thread.process()) : nullptr;
   if (post == nullptr || !post->open) return false;
   if (stop.kind == TraceStop::Kind::kBreak) {

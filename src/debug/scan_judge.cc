@@ -6,7 +6,6 @@
 #include "pastcone/debug/scan.h"
 #include "pastcone/graph/steps.h"
 #include "pastcone/record/shared_stage.h"
-#include "pastcone/symbols/mappings.h"
 
 namespace pastcone::debug {
 namespace {
@@ -119,7 +118,7 @@ bool Scan::foresee(Post& post, ThreadId thread, const Word& written) {
     if (state->instant) continue;
     if (state->part->unit.at_once || state->part->meant_all) return false;  // check_order looks at every write
     for (Term& term : state->terms) {
-      if (term.code != nullptr && (term.code->asks() || sets_value(term, written))) return false;
+      if (term.code != nullptr && sets_value(term, written)) return false;
       const Verdict& one = found.emplace_back(&term, verdict(post, sight, term)).second;
       if (one.unknown || one.words != term.words) return false;
       same = same && one.holds == term.holds;
@@ -127,17 +126,21 @@ bool Scan::foresee(Post& post, ThreadId thread, const Word& written) {
   }
   if (same) return true;
   uint64_t events = now().events_done(thread);
-  bool alone = world_.processes.find(post.process)->threads.size() == 1 && !world_.recording.manifest().parallel;
+  // Its turn does not end before its event.
+  bool has_turn = !world_.recording.manifest().parallel;
   bool in_event = record::load(now().slot(thread).step) == graph::entering(events + 1);
-  if (!alone || !in_event) return false;
+  if (!has_turn || !in_event) return false;
   post.outlook = {thread, events, std::move(found)};
   return true;
 }
 
-/// Those of events that are over by now.
-void Scan::take_outlooks() {
+/// Those of events that are over by now: so they are where another thread of the process has the turn.
+void Scan::take_outlooks(ThreadId running) {
   for (auto& [process, post] : posts_) {
-    if (!post.outlook || now().events_done(post.outlook->thread) == post.outlook->events) continue;
+    if (!post.outlook) continue;
+    ThreadId thread = post.outlook->thread;
+    bool passed_on = running.valid() && running.process() == process && running != thread;
+    if (!passed_on && now().events_done(thread) == post.outlook->events) continue;
     Outlook seen = *std::exchange(post.outlook, std::nullopt);
     uint32_t index = *world_.graph.find(seen.thread);
     Moment over{graph::find_step(world_.graph, index, graph::leaving(seen.events + 1)), 0};
@@ -199,7 +202,7 @@ Verdict Scan::verdict(Post& post, const Sight& sight, Term& term) {
   if (asked && term.memo && term.memo->frames == term.frame_changes &&
       term.memo->bytes == bytes_of(post, term.memo->verdict.words))
     return term.memo->verdict;
-  Verdict found = term.text->in.empty() ? verdict_anywhere(post, sight, term) : verdict_in(post, term);
+  Verdict found = term.text->in.empty() ? verdict_anywhere(post, sight, term) : verdict_in(post, sight, term);
   if (asked && !found.unknown) term.memo = Memo{found, bytes_of(post, found.words), term.frame_changes};
   return found;
 }
@@ -207,9 +210,9 @@ Verdict Scan::verdict(Post& post, const Sight& sight, Term& term) {
 Verdict Scan::verdict_at(Post& post, const Sight& sight, const Term& term) {
   auto place = term.code->places.find(sight.place);
   if (!is_meant(term, sight.thread) || place == term.code->places.end()) return {};
-  return judge(
-      place->second, reader(post.process), [&](int number) { return register_of(sight.registers, number); },
-      asker(post, term, sight.thread, nullptr));
+  auto reg = [&](int number) { return register_of(sight.registers, number); };
+  return judge(place->second, reader(post.process), reg,
+               asker(post, term, {sight.thread, sight.thread, nullptr, reg}));
 }
 
 Verdict Scan::verdict_anywhere(Post& post, const Sight& sight, const Term& term) {
@@ -237,13 +240,13 @@ Verdict Scan::verdict_anywhere(Post& post, const Sight& sight, const Term& term)
     as = *registers;
     as.rip = post.program_entry;
   }
-  Verdict found = judge(term.code->anywhere, reader(post.process), reg, asker(post, term, thread, &as));
+  Verdict found = judge(term.code->anywhere, reader(post.process), reg, asker(post, term, {thread, sight.thread, &as, reg}));
   if (own && !has_own) return {};
   if (lacks) found.unknown = !may_ask_;
   return found;
 }
 
-Verdict Scan::verdict_in(Post& post, const Term& term) {
+Verdict Scan::verdict_in(Post& post, const Sight& sight, const Term& term) {
   Verdict all;
   for (const auto& [thread, frames] : term.frames) {
     for (const Frame& frame : frames) {
@@ -256,9 +259,9 @@ Verdict Scan::verdict_in(Post& post, const Term& term) {
         conditions = &block.conditions;
         registers.rip = block.address;
       }
-      Verdict one = judge(
-          *conditions, reader(post.process), [&](int number) { return register_of(registers, number); },
-          asker(post, term, thread, &registers));
+      auto reg = [&](int number) { return register_of(registers, number); };
+      Verdict one = judge(*conditions, reader(post.process), reg,
+                          asker(post, term, {thread, sight.thread, &registers, reg}));
       if (one.unknown) return one;
       if (one.by_registers && !error_)
         error_ =
@@ -273,65 +276,6 @@ Verdict Scan::verdict_in(Post& post, const Term& term) {
     }
   }
   return all;
-}
-
-/// Where a thread's own variables are.
-std::optional<uint64_t> Scan::thread_pointer(Post& post, ThreadId thread) {
-  auto known = post.thread_pointers.find(thread);
-  if (known != post.thread_pointers.end()) return known->second;
-  auto registers = now().real_registers(thread);
-  if (!registers) return {};
-  if (registers->fs_base != 0) post.thread_pointers[thread] = registers->fs_base;
-  return registers->fs_base;
-}
-
-std::vector<uint8_t> Scan::bytes_of(const Post& post, const std::set<Word>& words) const {
-  size_t size = 0;
-  for (const Word& word : words) size += word.size;
-  std::vector<uint8_t> bytes(size);
-  auto read = reader(post.process);
-  size_t at = 0;
-  for (const Word& word : words) {
-    bytes.push_back(read(word.address, bytes.data() + at, word.size) ? 1 : 0);
-    at += word.size;
-  }
-  return bytes;
-}
-
-FindOut Scan::asker(Post& post, const Term& term, ThreadId thread, const user_regs_struct* as) {
-  return [this, &post, &term, thread, as](const Condition& condition) -> std::optional<Told> {
-    if (!may_ask_) return {};
-    return tell(post, term, thread, as, condition);
-  };
-}
-
-Told Scan::tell(Post& post, const Term& term, ThreadId thread, const user_regs_struct* as,
-                const Condition& condition) {
-  Result<Seats::Reply> reply = condition.code ? seats_->evaluate(thread, *condition.code, as)
-                                              : seats_->ask(thread, condition.text, as);
-  bool wrong = !reply || !reply->error.empty();
-  // Before the program begins a function is not what it will be, and gdb does not know what is in libraries.
-  if (reply && post.loading && (wrong || reply->called)) return {};
-  if (wrong && !error_ && !(interrupted_ && interrupted_()))
-    error_ =
-        Error{fmt::format("{}: {}", to_string(*term.text), reply ? reply->error : reply.error().message)};
-  if (wrong) return {};
-  Told told{reply->known, reply->holds, {}};
-  auto maps = read_file(fmt::format("/proc/{}/maps", now().pid(post.process)));
-  std::vector<symbols::Mapping> mappings;
-  if (maps) mappings = symbols::parse_mappings(*maps);
-  for (const auto& read : reply->reads) {
-    bool constant = std::ranges::any_of(mappings, [&](const symbols::Mapping& one) {
-      return !one.writable && one.start <= read.first && read.first + read.second <= one.end;
-    });
-    // It may only be guarded.
-    constant =
-        constant && std::ranges::none_of(post.armed, [&](const auto& entry) {
-          return entry.second.guarded && replay::page_of(entry.first.address) == replay::page_of(read.first);
-        });
-    if (!constant) told.memory.push_back(read);
-  }
-  return told;
 }
 
 }  // namespace pastcone::debug

@@ -371,6 +371,7 @@ Result<Seats::Reply> Seats::evaluate(ThreadId thread, const gdb::Formula& formul
   reply.holds = reply.known && evaluation.value != 0;
   reply.called = question.called();
   reply.reads = std::move(evaluation.memory);
+  reply.bindings = question.bindings();
   if (!question.crashed()) reply.error = question.failure();
   return reply;
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "pastcone/base/files.h"
+#include "pastcone/debug/imagined_call.h"
 #include "pastcone/debug/inferior.h"
 #include "pastcone/debug/settings.h"
 #include "pastcone/gdb/gdb.h"
@@ -42,6 +43,7 @@ class Seats {
     bool called = false;  ///< functions
     std::string error;  ///< it is wrong, or must not be asked; empty: it may have a value elsewhere
     std::vector<std::pair<uint64_t, uint32_t>> reads;  ///< memory that it depends on, some of which may be constant
+    Bindings bindings;  ///< that the loader has made for it
   };
   /// Whether an expression is true, where the thread stands or for other registers, without a trace (question.h).
   Result<Reply> ask(ThreadId thread, const std::string& expression, const user_regs_struct* as = nullptr);

@@ -206,6 +206,7 @@ bool Emulation::group_five() {
     set_flags((flags & ~kCarry) | (r_.eflags & kCarry));
     return next();
   }
+  if (kind == 6) return push(*value) && next();
   if ((kind != 2 && kind != 4) || !is_place(*value)) return false;
   if (kind == 2 && !push(r_.rip + at_)) return false;
   r_.rip = *value;

@@ -82,7 +82,7 @@ bool Emulation::read_vex(Head& head, bool is_long) {
   return name.map >= 1 && name.map <= 3;
 }
 
-/// Without masks, and nothing is made of one element.
+/// Nothing is made of one element.
 bool Emulation::read_evex(Head& head) {
   for (uint8_t& one : head.evex) one = byte();
   InstructionName& name = head.name;
@@ -99,8 +99,8 @@ bool Emulation::read_evex(Head& head) {
   head.high_reg = (head.evex[0] & 0x10) != 0 ? 0 : 16;
   head.high_rm = (head.evex[0] & 0x40) != 0 ? 0 : 16;
   bool fixed = (head.evex[0] & 8) == 0 && (head.evex[1] & 4) != 0;
-  constexpr uint8_t kMasks = 0x97;  // z, b, aaa
-  return fixed && (head.evex[2] & kMasks) == 0 && length < 3 && name.map >= 1 && name.map <= 3;
+  constexpr uint8_t kZeroes = 0x80, kRepeats = 0x10;
+  return fixed && (head.evex[2] & (kZeroes | kRepeats)) == 0 && length < 3 && name.map >= 1 && name.map <= 3;
 }
 
 bool Emulation::read_head(Head& head) {
@@ -187,6 +187,8 @@ bool Emulation::may_copy(const Head& head, const CopiedForm& form, const Operand
   if (rm.in_memory && form.aligned && rm.address % form.size != 0) return false;
   bool has_third = head.third != 0xf || (name.encoding == Encoding::kEvex && (head.evex[2] & 8) == 0);
   if (!name.is_legacy() && !form.third && has_third) return false;
+  bool masked = name.encoding == Encoding::kEvex && (head.evex[2] & 7) != 0;
+  if (masked && !form.reg_is_mask) return false;
   if (form.reg_is_mask && (reg_ > 7 || head.high_reg != 0)) return false;
   if (form.rm_is_mask && rm.number > 7) return false;
   bool same = !rm.in_memory && rm.number == reg_;

@@ -6,7 +6,6 @@
 #include <iterator>
 
 #include "pastcone/base/files.h"
-#include "pastcone/symbols/mappings.h"
 
 namespace pastcone::replay {
 namespace {
@@ -99,6 +98,26 @@ void GuardedPages::note_growth(pid_t process) {
     lowest_.erase(was);
     note_guarded(change);
   }
+}
+
+std::vector<symbols::Mapping> GuardedPages::undo(const std::vector<symbols::Mapping>& mappings) const {
+  std::vector<symbols::Mapping> all;
+  for (symbols::Mapping rest : mappings) {
+    auto add_up_to = [&](uint64_t end) {
+      if (end == rest.start) return;
+      symbols::Mapping& part = all.emplace_back(rest);
+      part.end = end;
+      rest.offset += end - rest.start;
+      rest.start = end;
+    };
+    for (auto page = guarded_.lower_bound(rest.start); page != guarded_.end() && page->first < rest.end; ++page) {
+      add_up_to(page->first);
+      add_up_to(page->first + kGuardedPage);
+      all.back().writable = true;
+    }
+    add_up_to(rest.end);
+  }
+  return all;
 }
 
 }  // namespace pastcone::replay

@@ -9,6 +9,8 @@
 #include <set>
 #include <vector>
 
+#include "pastcone/symbols/mappings.h"
+
 namespace pastcone::replay {
 
 constexpr uint64_t kGuardedPage = 4096;
@@ -59,6 +61,8 @@ class GuardedPages {
   void note_freed(const Change& change);
   /// A stack whose lowest page is guarded grows by pages that cannot be written to either: they are, too.
   void note_growth(pid_t process);
+  /// What is mapped, as it would be without us.
+  std::vector<symbols::Mapping> undo(const std::vector<symbols::Mapping>& mappings) const;
 
  private:
   std::map<uint64_t, int> guarded_;  ///< what it is without us

@@ -153,9 +153,10 @@ Status Tracer::set_float_registers(pid_t thread, const user_fpregs_struct& regis
 }
 
 Result<std::vector<uint8_t>> Tracer::extended_state(pid_t thread) const {
+  auto known = threads_.find(thread);
+  if (known != threads_.end() && known->second->ahead) return known->second->ahead->vectors->copy();
   std::vector<uint8_t> state(16 * 1024);
   iovec to{state.data(), state.size()};
-  show_vectors(thread);
   TRY_STATUS(checked(ptrace(PTRACE_GETREGSET, thread, NT_X86_XSTATE, &to)));
   state.resize(to.iov_len);
   return state;
@@ -186,6 +187,13 @@ bool Tracer::read(pid_t process, uint64_t address, void* to, size_t size) const 
 bool Tracer::write(pid_t process, uint64_t address, const void* from, size_t size) {
   ProcessRef found = find(process);
   return found && found->memory->write(address, from, size);
+}
+
+std::vector<symbols::Mapping> Tracer::mappings(pid_t process) const {
+  ProcessRef found = find(process);
+  auto maps = read_file(fmt::format("/proc/{}/maps", process));
+  if (!found || !maps) return {};
+  return found->memory->pages.undo(symbols::parse_mappings(*maps));
 }
 
 bool Tracer::is_inside_jump(const Process& process, uint64_t address) const {

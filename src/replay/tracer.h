@@ -79,6 +79,8 @@ class Tracer {
   /// Breakpoints do not show. Also of one that runs.
   bool read(pid_t process, uint64_t address, void* to, size_t size) const;
   bool write(pid_t process, uint64_t address, const void* from, size_t size);
+  /// As the process has made them.
+  std::vector<symbols::Mapping> mappings(pid_t process) const;
 
   // Points are counted: added twice, they have to be removed twice. They stay through go_on, are not in
   // children of fork, and are gone after exec. Breakpoints, not watchpoints, may also be changed by `filter`.

@@ -4,6 +4,7 @@
 #include <sys/ptrace.h>
 #include <sys/uio.h>
 
+#include <algorithm>
 #include <cstring>
 
 namespace pastcone::replay {
@@ -17,9 +18,18 @@ constexpr uint32_t kAllMasked = 0x1f80;
 
 }  // namespace
 
+bool VectorState::fetch_copy() {
+  auto copy = fetch_();
+  if (!copy || copy->size() < kLeast || copy->size() > kMost) return false;
+  area_->size = copy->size();
+  std::ranges::copy(*copy, area_->bytes.begin());
+  return known_ = true;
+}
+
 bool VectorState::fetch() {
   if (known_) return true;
-  if (!area_) area_ = std::make_unique<Area>();
+  if (!area_) area_ = std::make_unique_for_overwrite<Area>();
+  if (fetch_) return fetch_copy();
   iovec into{area_->bytes.data(), area_->bytes.size()};
   if (ptrace(PTRACE_GETREGSET, thread_, NT_X86_XSTATE, &into) != 0 || into.iov_len < kLeast) return false;
   area_->size = into.iov_len;
@@ -32,6 +42,11 @@ uint8_t* VectorState::change() {
   // Else what is there counts for nothing; and the kernel forgets mxcsr, too, when all are zero.
   area_->bytes[kPresent] |= kLower;
   return area_->bytes.data();
+}
+
+Result<std::vector<uint8_t>> VectorState::copy() {
+  if (!fetch()) return fail("the vector registers of thread {} cannot be read", thread_);
+  return std::vector(area_->bytes.begin(), area_->bytes.begin() + static_cast<ptrdiff_t>(area_->size));
 }
 
 /// The kernel says there which components there are.
@@ -50,6 +65,7 @@ bool VectorState::is_quiet() const {
 void VectorState::flush() {
   if (!changed_) return;
   changed_ = false;
+  if (fetch_) return;
   area_->bytes[kPresent] |= kLower;
   iovec from{area_->bytes.data(), area_->size};
   // Fails only if somebody has killed it.

@@ -6,7 +6,11 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <vector>
+
+#include "pastcone/base/result.h"
 
 namespace pastcone::replay {
 
@@ -14,12 +18,17 @@ class VectorState {
  public:
   /// For as long as the thread stands.
   explicit VectorState(pid_t thread) : thread_(thread) {}
+  /// Of a copy, which no thread gets; as Tracer::extended_state.
+  using Fetch = std::function<Result<std::vector<uint8_t>>()>;
+  explicit VectorState(Fetch fetch) : fetch_(std::move(fetch)) {}
   VectorState(const VectorState&) = delete;
   VectorState& operator=(const VectorState&) = delete;
   ~VectorState() { flush(); }
 
   /// As xsave has them; who gets them may change them. nullptr: that cannot be had.
   uint8_t* change();
+  /// A copy of them, as the kernel gives it.
+  Result<std::vector<uint8_t>> copy();
   /// Those that the processor has beside xmm, as bits of xsave; all that have to do with vectors.
   uint64_t components() const;
   /// Whether whatever is computed is just computed: nothing is signalled.
@@ -38,7 +47,10 @@ class VectorState {
   };
   bool fetch();
 
-  pid_t thread_;
+  bool fetch_copy();
+
+  pid_t thread_ = 0;
+  Fetch fetch_;
   std::unique_ptr<Area> area_;
   bool known_ = false, changed_ = false;
 };

@@ -13,7 +13,7 @@ namespace pastcone::symbols {
 struct Mapping {
   uint64_t start = 0, end = 0;
   uint64_t offset = 0;  ///< of `start` in the file
-  bool writable = false, executable = false, shared = false;
+  bool readable = false, writable = false, executable = false, shared = false;
   Path file;               ///< empty: anonymous, or
   bool of_kernel = false;  ///< the vDSO and the like
   /// What is mapped, for all who have it: device and inode. Shared anonymous memory has them, too.
@@ -22,5 +22,8 @@ struct Mapping {
 
 /// Lines that make no sense are left out.
 std::vector<Mapping> parse_mappings(std::string_view proc_maps);
+
+/// Where code of the dynamic loader is: begin, end. It may be that of a patched copy, beside the rest of its file.
+std::vector<std::pair<uint64_t, uint64_t>> loader_code(const std::vector<Mapping>& mappings);
 
 }  // namespace pastcone::symbols

@@ -1,0 +1,25 @@
+// When a process changes what it has mapped, by the recording: who has looked at that need not look again before.
+// Serial mode.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "pastcone/debug/incarnation.h"
+#include "pastcone/debug/world.h"
+
+namespace pastcone::debug {
+
+class MapChanges {
+ public:
+  static Result<MapChanges> read(const World& world, ProcessId process);
+  /// How many there have been; none: one is being made.
+  std::optional<uint64_t> count(const Incarnation& run) const;
+
+ private:
+  std::map<ThreadId, std::vector<uint64_t>> events_;
+};
+
+}  // namespace pastcone::debug
