@@ -23,8 +23,22 @@ bool is_ours(uint64_t address, uint64_t size) { return address >= kOurs && addre
 
 }  // namespace
 
-MappedCode::MappedCode(std::vector<symbols::Mapping> mappings)
-    : mappings_(std::move(mappings)), loader_(symbols::loader_code(mappings_)) {}
+void LoaderEntry::note(std::span<const uint8_t> code) {
+  if (code.size() > 2 && code[0] == 0xf2) code = code.subspan(1);  // a prefix of jumps, which means nothing
+  bool by_word = code.size() > 1 && code[0] == 0xff;
+  bool pushes = by_word && code[1] == 0x35, jumps = by_word && code[1] == 0x25;
+  passed_ = pushes ? 1 : jumps && passed_ == 1 ? 2 : 0;
+}
+
+/// Code may be that of a patched copy, beside the rest of its file.
+MappedCode::MappedCode(std::vector<symbols::Mapping> mappings) : mappings_(std::move(mappings)) {
+  for (size_t i = 1; i < mappings_.size(); ++i) {
+    const symbols::Mapping &one = mappings_[i - 1], &next = mappings_[i];
+    if (one.end != next.start || one.executable == next.executable) continue;
+    const symbols::Mapping& rest = one.executable ? next : one;
+    if (!rest.file.empty()) images_.insert(rest.object);
+  }
+}
 
 const symbols::Mapping* MappedCode::find(uint64_t address) {
   auto has = [&](const symbols::Mapping& one) { return address >= one.start && address < one.end; };
@@ -35,24 +49,24 @@ const symbols::Mapping* MappedCode::find(uint64_t address) {
 
 bool MappedCode::is_constant(uint64_t address, size_t size) {
   const symbols::Mapping* mapping = find(address);
-  return mapping != nullptr && !mapping->writable && address + size <= mapping->end;
+  return mapping != nullptr && !mapping->writable && !mapping->shared && address + size <= mapping->end &&
+         images_.contains(mapping->object);
 }
 
-MappedCode::Code MappedCode::code(uint64_t address, const gdb::ReadMemory& read) {
+std::span<const uint8_t> MappedCode::code(uint64_t address, const gdb::ReadMemory& read) {
   constexpr uint64_t kPiece = 256, kLongest = 15;
   uint64_t begin = address / kPiece * kPiece;
   auto [known, is_new] = pieces_.try_emplace(begin);
-  Piece& piece = known->second;
+  std::vector<uint8_t>& bytes = known->second;
   if (is_new) {
     const symbols::Mapping* mapping = find(address);
     if (mapping == nullptr || !mapping->executable || mapping->writable) return {};
-    piece.of_loader = std::ranges::find(loader_, mapping->start, &decltype(loader_)::value_type::first) != loader_.end();
-    piece.bytes.resize(std::min(kPiece + kLongest, mapping->end - begin));
-    if (!read(begin, piece.bytes.data(), piece.bytes.size())) piece.bytes.clear();
+    bytes.resize(std::min(kPiece + kLongest, mapping->end - begin));
+    if (!read(begin, bytes.data(), bytes.size())) bytes.clear();
   }
-  size_t at = address - begin, size = piece.bytes.size();
-  if (at >= size) return {};
-  return {std::span(piece.bytes).subspan(at, std::min<size_t>(kLongest, size - at)), piece.of_loader};
+  size_t at = address - begin;
+  if (at >= bytes.size()) return {};
+  return std::span(bytes).subspan(at, std::min<size_t>(kLongest, bytes.size() - at));
 }
 
 ImaginedCall::ImaginedCall(MappedCode& mapped, Caller caller)
@@ -96,7 +110,7 @@ bool ImaginedCall::read(uint64_t address, void* to, size_t size) {
   if (!is_ours(address, size)) {
     const symbols::Mapping *first = find(address), *last = find(address + size - 1);
     if (first == nullptr || last == nullptr || !first->readable || !last->readable) return false;
-    if (!in_loader_) into_->memory.emplace_back(address, static_cast<uint32_t>(size));
+    into_->memory.emplace_back(address, static_cast<uint32_t>(size));
   }
   return for_pieces(address, size, [&](const uint8_t* kept, size_t at, size_t count) {
     std::memcpy(static_cast<uint8_t*>(to) + at, kept, count);
@@ -167,15 +181,15 @@ bool ImaginedCall::follow(user_regs_struct& registers) {
   bounds.alone = bounds.called = true;
   bounds.memory = this;
   bounds.vectors = &vectors_;
-  in_loader_ = false;
+  LoaderEntry loader;
   for (int i = 0; i < kMostInstructions; ++i) {
     if (registers.rip == kBack) return true;
     bool has_stack = is_ours(registers.rsp - kRedZone, kRedZone);
     if (!has_stack || in_runtime(registers.rip)) return false;
-    MappedCode::Code code = mapped_.code(registers.rip, caller_.read);
-    bool enters_loader = !std::exchange(in_loader_, code.of_loader) && code.of_loader;
-    if (enters_loader && pass_loader(registers)) continue;
-    if (!replay::emulate(code.bytes, registers, bounds)) return false;
+    std::span<const uint8_t> code = mapped_.code(registers.rip, caller_.read);
+    if (!replay::emulate(code, registers, bounds)) return false;
+    loader.note(code);
+    if (loader.is_here() && !pass_loader(registers)) return false;
   }
   return false;
 }

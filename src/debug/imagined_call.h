@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -28,6 +29,18 @@ namespace pastcone::debug {
 using Bindings = std::map<std::array<uint64_t, 2>, uint64_t>;
 constexpr uint64_t kBindingSize = sizeof(Bindings::key_type);  ///< on the stack, as long as the loader is at work
 
+/// Sees from the instructions that are executed when the loader is asked for a function: the table of calls to other files
+/// has an entry for that, which pushes a word and jumps by the next one.
+class LoaderEntry {
+ public:
+  void note(std::span<const uint8_t> code);
+  /// The last instruction has led there.
+  bool is_here() const { return passed_ == 2; }
+
+ private:
+  int passed_ = 0;
+};
+
 /// What is known of a process as long as it maps nothing else.
 class MappedCode {
  public:
@@ -35,24 +48,17 @@ class MappedCode {
   explicit MappedCode(std::vector<symbols::Mapping> mappings);
 
   const symbols::Mapping* find(uint64_t address);
-  /// Whether the program cannot write to it.
+  /// Whether nobody writes to it: a read-only part of a program or library, which stays so.
   bool is_constant(uint64_t address, size_t size);
-  struct Code {
-    std::span<const uint8_t> bytes;  ///< the instruction and what is behind it; none where nothing can be executed
-    bool of_loader = false;          ///< the dynamic one: what it reads to find functions does not matter
-  };
-  Code code(uint64_t address, const gdb::ReadMemory& read);
+  /// The instruction there and what is behind it; none where nothing can be executed.
+  std::span<const uint8_t> code(uint64_t address, const gdb::ReadMemory& read);
   Bindings bindings;  ///< that are known
 
  private:
-  struct Piece {
-    std::vector<uint8_t> bytes;
-    bool of_loader = false;
-  };
   std::vector<symbols::Mapping> mappings_;
-  std::vector<std::pair<uint64_t, uint64_t>> loader_;
+  std::set<std::pair<uint64_t, uint64_t>> images_;  ///< objects of programs and libraries
   const symbols::Mapping* last_ = nullptr;
-  std::unordered_map<uint64_t, Piece> pieces_;
+  std::unordered_map<uint64_t, std::vector<uint8_t>> pieces_;
 };
 
 /// The thread in whose place it is called.
@@ -97,7 +103,6 @@ class ImaginedCall : private replay::EmulatedMemory {
   Block* last_ = nullptr;
   uint64_t strings_ = 0;  ///< bytes of them
   gdb::Evaluation* into_ = nullptr;
-  bool in_loader_ = false;
   bool failed_ = false, missed_ = false;
 };
 

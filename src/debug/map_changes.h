@@ -14,12 +14,15 @@ namespace pastcone::debug {
 
 class MapChanges {
  public:
-  static Result<MapChanges> read(const World& world, ProcessId process);
-  /// How many there have been; none: one is being made.
+  static MapChanges read(const World& world, ProcessId process);
+  /// How many there have been; none: one is being made, or nobody knows.
   std::optional<uint64_t> count(const Incarnation& run) const;
 
  private:
+  Status read_events(const World& world, ProcessId process);
+
   std::map<ThreadId, std::vector<uint64_t>> events_;
+  bool known_ = false;
 };
 
 }  // namespace pastcone::debug

@@ -7,7 +7,6 @@
 #include "pastcone/gdb/translate.h"
 #include "pastcone/replay/emulate.h"
 #include "pastcone/replay/operands.h"
-#include "pastcone/symbols/mappings.h"
 
 namespace pastcone::debug {
 namespace {
@@ -236,23 +235,15 @@ std::span<const uint8_t> Question::next_code() {
   return std::span(bytes).subspan(at, std::min(kLongest, bytes.size() - at));
 }
 
-bool Question::in_loader(uint64_t address) {
-  if (!loader_) loader_ = symbols::loader_code(run_.tracer().mappings(run_.pid(thread_.process())));
-  return std::ranges::any_of(*loader_,
-                             [&](const auto& one) { return address >= one.first && address < one.second; });
-}
-
 /// Where the loader goes on to the function that it was called for, its own two words are gone from the stack.
 void Question::note_binding() {
-  bool inside = in_loader(now_.rip);
-  if (inside && !was_in_loader_ && !search_) {
+  if (loader_.is_here() && !search_) {
     Search search{now_.rsp, {}};
     if (run_.tracer().read(run_.pid(thread_.process()), now_.rsp, search.what.data(), kBindingSize)) search_ = search;
-  } else if (!inside && search_ && now_.rsp > search_->stack) {
+  } else if (search_ && now_.rsp > search_->stack) {
     if (now_.rsp == search_->stack + kBindingSize) bindings_[search_->what] = now_.rip;
     search_.reset();
   }
-  was_in_loader_ = inside;
 }
 
 bool Question::step() {
@@ -271,6 +262,7 @@ bool Question::step() {
   if (operands.leaves)
     return fail_with(
         "a function that is called makes a system call or a trap: only pure functions can be called");
+  loader_.note(code);
   if (!operands.known) return fail_with("a function that is called has an instruction that is not known");
   bool by_zero = operands.divisor == 0u;
   struct Before {
@@ -289,7 +281,7 @@ bool Question::step() {
       return crash("a function that is called crashes");
     }
     bool literal = one.address - scratch_ < kScratchSize;
-    if (!literal && !was_in_loader_)
+    if (!literal && !search_)
       reads_.emplace_back(one.address, static_cast<uint32_t>(bytes.size()));
     if (operands.divides) by_zero = std::ranges::all_of(bytes, [](uint8_t byte) { return byte == 0; });
     outside.push_back({one.address, std::move(bytes)});

@@ -67,7 +67,6 @@ class Question {
   bool fail_with(std::string reason);
   bool crash(std::string reason);
   bool is_own_stack(uint64_t address) const;
-  bool in_loader(uint64_t address);
   void note_binding();
   Status save();
   Result<uint64_t> put(const std::string& text);
@@ -94,14 +93,12 @@ class Question {
   std::map<uint64_t, std::vector<uint8_t>> code_;  ///< pages of it
   std::string failure_;
   bool crashed_ = false, called_ = false;
-  /// Its code: what that reads to find functions does not matter.
-  std::optional<std::vector<std::pair<uint64_t, uint64_t>>> loader_;
+  LoaderEntry loader_;
   struct Search {
     uint64_t stack;
     Bindings::key_type what;
   };
-  std::optional<Search> search_;  ///< that the loader makes
-  bool was_in_loader_ = false;
+  std::optional<Search> search_;  ///< that the loader makes: what it reads for that does not matter
   Bindings bindings_;
 };
 

@@ -73,6 +73,7 @@ void Scan::clear() {
   stands_.clear();
   armings_.clear();
   error_.reset();
+  journals_given_ = 0;
 }
 
 /// All at the origin; from then on nobody is held but at the gates of those that are looked at.
@@ -201,6 +202,7 @@ Status Scan::open_gate(Post& post, const Hold& gate) {
   TRY_STATUS(now().freeze(post.process));
   if (gate.kind == Hold::Kind::kEnds) {
     post.born.erase(gate.thread);
+    ++post.lives;
     auto gone = static_cast<uint32_t>(gate.step + 1);
     Sight sight{gate.thread, {graph::find_step(world_.graph, *world_.graph.find(gate.thread), gone), 0}, nullptr};
     sight.anew = true;
@@ -270,26 +272,38 @@ bool Scan::let_go() {
 Result<Scan::Halt> Scan::run(const std::function<bool()>& enough) {
   enough_ = nullptr;
   if (over_) return Halt::kOver;
-  if (!begun_) {
-    Status begun = begin();
-    if (interrupted_ && interrupted_()) {
-      end();
-      return Halt::kInterrupted;
-    }
-    TRY_STATUS(std::move(begun));
-  }
+  if (!begun_ && !TRY(begin_again())) return Halt::kInterrupted;
   enough_ = &enough;
   Result<Halt> halt = go_on();
   enough_ = nullptr;
   return halt;
 }
 
+/// False: somebody does not want to wait for it.
+Result<bool> Scan::begin_again() {
+  Status begun = begin();
+  if (interrupted_ && interrupted_()) {
+    end();
+    return false;
+  }
+  TRY_STATUS(std::move(begun));
+  return true;
+}
+
 Result<Scan::Halt> Scan::go_on() {
   for (;;) {
     take_outlooks();
+    if (std::exchange(lost_, false)) {
+      journals_ = false;
+      end();
+      if (!TRY(begin_again())) return Halt::kInterrupted;
+    }
     TRY_STATUS(open_gates());
     if (error_) return tl::unexpected<Error>(*error_);
-    if (is_enough()) return Halt::kEnough;
+    if (is_enough()) {
+      if (lost_) continue;
+      return Halt::kEnough;
+    }
     running_ = true;
     Arrival arrival = now().run(std::exchange(horizons_, {}), {}, false);
     running_ = false;
@@ -305,8 +319,9 @@ Result<Scan::Halt> Scan::go_on() {
       case replay::Halt::kEnded:
         if (gate_reached() || let_go()) break;
         if (now().live().diverged()) return fail("the replay diverged; see 'pastcone replay --verify'");
-        over_ = true;
         take_outlooks();
+        if (lost_) break;
+        over_ = true;
         for (const PartState& state : states_) {
           for (const Term& term : state.terms) {
             if (!term.known && !term.error.empty()) return fail("{}: {}", to_string(*term.text), term.error);
@@ -343,7 +358,7 @@ Status Scan::note_arrival(const Arrival& arrival) {
 bool Scan::ended(size_t part) const {
   if (over_) return true;
   const Post* post = post_of(states_[part].part->process);
-  return begun_ && post->open && post->gates.empty() && now().pid(post->process) == 0;
+  return begun_ && post->open && post->gates.empty() && now().pid(post->process) == 0 && !has_journal_entries(*post);
 }
 
 bool Scan::passed(size_t part, const causal::Cut& cut) const {
@@ -361,8 +376,10 @@ bool Scan::passed(size_t, const Moment& moment) const {
   if (plain == 0) return true;  // it has not begun
   if (now().steps_done(thread) < plain) return false;
   if (load(now().slot(thread).points) < graph::point_at(world_.graph, moment.step)) return false;
+  if (has_journal_entries(*post)) return false;  // made before its event was over
   if (post->leaving.contains(thread) && plain >= 2 * now().events_done(thread)) return false;
-  if (post->outlook && post->outlook->thread == thread && plain > 2 * post->outlook->events) return false;
+  bool before = post->outlook && post->outlook->thread == thread && plain <= 2 * post->outlook->events;
+  if (post->outlook && !before) return false;
   return std::ranges::none_of(post->gates,
                               [&](const Hold& gate) { return gate.thread == thread && gate.step <= plain; });
 }

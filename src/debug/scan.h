@@ -80,7 +80,7 @@ class Scan {
   struct Memo {
     Verdict verdict;
     std::vector<uint8_t> bytes;
-    uint64_t frames = 0;
+    uint64_t frames = 0, lives = 0, version = 0;
   };
   struct Term {
     const SimplePredicate* text;
@@ -167,6 +167,7 @@ class Scan {
     std::vector<Gate> births;
     std::map<ThreadId, uint64_t> first_places;  ///< where their program goes on, once they have the turn
     std::set<ThreadId> born;
+    uint64_t lives = 0;  ///< how often that has changed
     bool open = false;
     std::map<Word, Armed> armed;
     std::set<Word> wanted;
@@ -186,6 +187,9 @@ class Scan {
     std::vector<symbols::Mapping> mappings;  ///< those that are shared, as they were
     uint64_t mapped_at = 0;                  ///< when it had come so far
     std::optional<bool> alone = {};          ///< nobody else has what it shares
+    uint32_t journal = 0;  ///< its number, from 1; 0: it has none
+    uint32_t journal_version = 0;
+    std::vector<Word> journal_words = {};
     std::optional<MapChanges> map_changes = {};
     std::optional<MappedCode> mapped = {};         ///< as it was
     std::optional<uint64_t> mapped_version = {};  ///< after so many changes; none: in the middle of one
@@ -224,6 +228,7 @@ class Scan {
 
   // scan.cc: running
   Status begin();
+  Result<bool> begin_again();
   Result<Halt> go_on();
   void clear();
   bool look_up();
@@ -316,16 +321,27 @@ class Scan {
   Now after_hit(Post& post, ThreadId thread, const Move& move);
   causal::Node step_of(ThreadId thread) const;
   Place place(ThreadId thread) const;
-  gdb::ReadMemory reader(ProcessId process) const;
+  gdb::ReadMemory reader(ProcessId process);
+
+  // scan_journal.cc: what calls write, as the runtime tells it
+  stage::Journal& journal(const Post& post) const;
+  bool may_have_journal(const Post& post) const;
+  void begin_journal(Post& post);
+  void end_journal(Post& post);
+  bool has_journal_entries(const Post& post) const;
+  void take_journal(Post& post);
+  bool judge_entry(Post& post, const stage::JournalEntry& entry);
+  bool read_entry(uint64_t address, void* to, size_t size);
 
   // scan_asked.cc: conditions that call functions, or that gdb is asked about
   FindOut asker(Post& post, const Term& term, Asking asking);
   std::optional<Told> imagine(Post& post, const Asking& asking, const gdb::Formula& formula);
   Told tell(Post& post, const Term& term, const Asking& asking, const Condition& condition);
+  std::optional<uint64_t> map_version(Post& post);
   MappedCode& mapped_code(Post& post);
   static Reads that_may_change(MappedCode& mapped, const Reads& reads);
   std::optional<uint64_t> thread_pointer(Post& post, ThreadId thread);
-  std::vector<uint8_t> bytes_of(const Post& post, const std::set<Word>& words) const;
+  std::vector<uint8_t> bytes_of(const Post& post, const std::set<Word>& words);
 
   const World& world_;
   const State origin_;
@@ -346,6 +362,13 @@ class Scan {
   bool counts_all_ = true;
   std::optional<size_t> found_shared_;
   std::pair<Moment, causal::Cut> last_cut_;  ///< is_closed
+  struct {
+    const Post* post = nullptr;
+    const stage::JournalEntry* entry = nullptr;
+    bool missed = false;  ///< something was read that is not in it
+  } entry_;               ///< that is being judged
+  bool journals_ = true, lost_ = false;  ///< they are used; one did not say enough
+  uint32_t journals_given_ = 0;
   std::optional<Error> error_;
 };
 

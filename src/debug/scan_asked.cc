@@ -13,7 +13,7 @@ std::optional<uint64_t> Scan::thread_pointer(Post& post, ThreadId thread) {
   return registers->fs_base;
 }
 
-std::vector<uint8_t> Scan::bytes_of(const Post& post, const std::set<Word>& words) const {
+std::vector<uint8_t> Scan::bytes_of(const Post& post, const std::set<Word>& words) {
   size_t size = 0;
   for (const Word& word : words) size += word.size;
   std::vector<uint8_t> bytes(size);
@@ -34,13 +34,15 @@ FindOut Scan::asker(Post& post, const Term& term, Asking asking) {
   };
 }
 
+/// Of what it has mapped; none: that is being changed.
+std::optional<uint64_t> Scan::map_version(Post& post) {
+  if (!post.map_changes) post.map_changes = MapChanges::read(world_, post.process);
+  return post.map_changes->count(now());
+}
+
 /// As it is now, looked at only if it may have changed.
 MappedCode& Scan::mapped_code(Post& post) {
-  if (!post.map_changes) {
-    auto changes = MapChanges::read(world_, post.process);
-    post.map_changes = changes ? *std::move(changes) : MapChanges();
-  }
-  std::optional<uint64_t> version = post.map_changes->count(now());
+  std::optional<uint64_t> version = map_version(post);
   bool known = post.mapped && version && post.mapped_version == version;
   if (!known) post.mapped.emplace(now().tracer().mappings(now().pid(post.process)));
   post.mapped_version = version;
@@ -61,9 +63,10 @@ std::optional<Told> Scan::imagine(Post& post, const Asking& asking, const gdb::F
   gdb::Evaluation value;
   auto call = [&](const gdb::FunctionCall& made, gdb::Evaluation& into) { return calls.call(made, into); };
   Status known = formula.evaluate(reader(post.process), asking.reg, value, call);
+  if (!calls.failed())
+    return Told{known.has_value(), known.has_value() && value.value != 0, that_may_change(mapped, value.memory)};
   if (calls.missed()) post.mapped.reset();
-  if (calls.failed()) return {};
-  return Told{known.has_value(), known.has_value() && value.value != 0, that_may_change(mapped, value.memory)};
+  return {};
 }
 
 Told Scan::tell(Post& post, const Term& term, const Asking& asking, const Condition& condition) {

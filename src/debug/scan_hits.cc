@@ -51,7 +51,9 @@ Scan::Now Scan::after_hit(Post& post, ThreadId thread, const Move& move) {
 
 /// For what is read at one moment, which is mostly close together: of what is around it no more than one block is
 /// read from the process.
-gdb::ReadMemory Scan::reader(ProcessId process) const {
+gdb::ReadMemory Scan::reader(ProcessId process) {
+  if (entry_.entry != nullptr)
+    return [this](uint64_t address, void* to, size_t size) { return read_entry(address, to, size); };
   constexpr uint64_t kBlock = 256;
   struct Around {
     uint64_t begin = UINT64_MAX;
@@ -74,6 +76,7 @@ gdb::ReadMemory Scan::reader(ProcessId process) const {
 /// Whether the process has to stand.
 bool Scan::take(const TraceStop& stop, ThreadId thread, bool inside) {
   take_outlooks(thread);
+  if (lost_) return true;
   Post* post = thread.valid() ? post_of(thread.process()) : nullptr;
   if (post == nullptr || !post->open) return false;
   if (stop.kind == TraceStop::Kind::kBreak) {
@@ -185,6 +188,7 @@ bool Scan::take_break(const Now& when) {
     remove_break(post, address);
     post.first_places.erase(first);
     post.born.insert(when.thread);
+    ++post.lives;
   }
   Sight sight{when.thread, when.moment, when.route, address, *registers, calls || begins};
   sight.anew = begins;

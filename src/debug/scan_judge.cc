@@ -137,6 +137,7 @@ bool Scan::foresee(Post& post, ThreadId thread, const Word& written) {
 /// Those of events that are over by now: so they are where another thread of the process has the turn.
 void Scan::take_outlooks(ThreadId running) {
   for (auto& [process, post] : posts_) {
+    take_journal(post);
     if (!post.outlook) continue;
     ThreadId thread = post.outlook->thread;
     bool passed_on = running.valid() && running.process() == process && running != thread;
@@ -150,6 +151,7 @@ void Scan::take_outlooks(ThreadId running) {
 
 bool Scan::is_enough() {
   take_outlooks();
+  if (lost_) return true;
   return enough_ != nullptr && (*enough_)();
 }
 
@@ -199,11 +201,13 @@ Verdict Scan::verdict(Post& post, const Sight& sight, Term& term) {
   if (term.code == nullptr) return {};
   if (term.text->at) return verdict_at(post, sight, term);
   bool asked = term.code->asks();
-  if (asked && term.memo && term.memo->frames == term.frame_changes &&
-      term.memo->bytes == bytes_of(post, term.memo->verdict.words))
+  std::optional<uint64_t> version = asked ? map_version(post) : std::nullopt;
+  if (version && term.memo && term.memo->frames == term.frame_changes && term.memo->lives == post.lives &&
+      term.memo->version == *version && term.memo->bytes == bytes_of(post, term.memo->verdict.words))
     return term.memo->verdict;
   Verdict found = term.text->in.empty() ? verdict_anywhere(post, sight, term) : verdict_in(post, sight, term);
-  if (asked && !found.unknown) term.memo = Memo{found, bytes_of(post, found.words), term.frame_changes};
+  bool lasts = version && !found.unknown && !found.words.empty();
+  if (lasts) term.memo = Memo{found, bytes_of(post, found.words), term.frame_changes, post.lives, *version};
   return found;
 }
 

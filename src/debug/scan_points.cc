@@ -198,6 +198,7 @@ void Scan::remove_break(Post& post, uint64_t address) {
 
 /// They are gone: it has executed another program, or is a new process.
 void Scan::forget_points(Post& post) {
+  end_journal(post);
   post.armed.clear();
   post.wanted.clear();
   post.breaks.clear();
@@ -209,6 +210,8 @@ void Scan::forget_points(Post& post) {
   post.unanswered.clear();
   post.thread_pointers.clear();
   post.mappings.clear();
+  post.mapped.reset();
+  post.outlook.reset();
   for (PartState* state : post.parts) {
     state->looked_at.clear();
     state->pieces.clear();
@@ -302,6 +305,7 @@ Status Scan::check_private(Post& post, const Word& word) {
 Status Scan::set_words(Post& post, ThreadId thread) {
   pid_t pid = now().pid(post.process);
   if (pid == 0) return {};
+  end_journal(post);
   size_t missing = static_cast<size_t>(
       std::ranges::count_if(post.wanted, [&](const Word& word) { return !post.armed.contains(word); }));
   for (auto each = post.armed.begin(); each != post.armed.end();) {
@@ -322,6 +326,7 @@ Status Scan::set_words(Post& post, ThreadId thread) {
   std::set<Word> guarded = choose_guarded(post);
   for (const Word& word : post.wanted)
     if (!post.armed.contains(word)) TRY_STATUS(add_word(post, thread, word, guarded.contains(word)));
+  begin_journal(post);
   return {};
 }
 

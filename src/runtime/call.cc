@@ -1,5 +1,6 @@
 #include "call.h"
 
+#include "journal.h"
 #include "text.h"
 #include "turn.h"
 
@@ -41,7 +42,9 @@ void Ins::string(u64 address) {
 }
 
 bool read_memory(void* to, u64 from, u64 n) { return runtime_copy(to, (const void*)from, n) == 0; }
-bool write_memory(u64 to, const void* from, u64 n) { return runtime_copy((void*)to, from, n) == 0; }
+bool write_memory(u64 to, const void* from, u64 n) {
+  return (g.has_journal && write_watched(to, from, n)) || runtime_copy((void*)to, from, n) == 0;
+}
 
 i64 string_length(u64 address, u64 limit) {
   char buffer[64];

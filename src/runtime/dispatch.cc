@@ -3,6 +3,7 @@
 #include "call.h"
 #include "facts.h"
 #include "handlers.h"
+#include "journal.h"
 #include "objects.h"
 #include "named_objects.h"
 #include "text.h"
@@ -92,7 +93,9 @@ extern "C" void runtime_dispatch(Frame* frame) {
   } else {
     if (is_located()) note_place(t, *frame);
     if (t.process->parallel) enter_call(c);
+    begin_journal(c);
     frame->rax = (u64)run(c);
+    end_journal(t);
     if (is_indexed()) note_facts(c, (long)frame->rax);
   }
   if (!g.replay && (g.stage.header().flags & stage::kFlagListCalls)) list_call(c, (long)frame->rax);

@@ -2,6 +2,7 @@
 #include "call.h"
 #include "horizon.h"
 #include "index.h"
+#include "journal.h"
 #include "turn.h"
 #include "waits.h"
 
@@ -147,6 +148,7 @@ void leave_call(Thread& t) {
 }
 
 void take_recorded_turn(Thread& t) {
+  spoil_journal(t);
   pass_turns(t, Op::kTurn, 2 * t.log.event_count + 1);
   park_on_entering(t);
   take_if_next(t, Op::kTurn);

@@ -150,6 +150,10 @@ struct Thread {
   bool in_call;           ///< inside a call whose events have numbers
   u64 turn_number;        ///< of its last numbered event
   bool has_number;        ///< replay: that event is the one that comes next
+  struct {
+    u32 number, version, written;  ///< 0: the process has none, or it must not be used in this call
+    bool open, spoilt;             ///< there is something to put down; what it was then is not known
+  } journal;              ///< replay: journal.h
   u64 hook_frame;         ///< of the hooked function that it is in, or was in last: the same in both modes
   bool inside;            ///< the signal that is due came inside of it
   void* once;             ///< the initialisation it is in
@@ -217,6 +221,7 @@ struct Globals {
   bool quick_clocks;      ///< it can be used without ceremony
   char* store;            ///< replay: the channel store, once it is mapped
   u64 xsave_size, xsave_mask;
+  bool has_journal;       ///< replay: some thread has used one
 };
 extern Globals g;
 inline int own_fd(int which) { return g.fd_base + which; }

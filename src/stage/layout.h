@@ -160,6 +160,28 @@ enum class FactKind : uint32_t {
 inline constexpr uint64_t kListener = uint64_t{1} << 63, kProcess = uint64_t{1} << 62;
 inline constexpr uint64_t kEveryWatcher = UINT64_MAX;
 
+/// Replay: what a debugger watches in a process, and what the runtime has written there on its behalf. It does so without a
+/// stop for each. Entries are made by who has the turn, before it gives that up, and taken by the tool.
+struct JournalEntry {
+  uint32_t version;  ///< of the words
+  uint32_t thread;   ///< its number in the process
+  uint64_t event;    ///< after it
+  uint32_t written;  ///< bit i: word i
+  uint32_t whole;    ///< what follows is what the words are then; 0: that is not known
+  uint64_t contents[4];
+};
+struct Journal {
+  static constexpr uint32_t kWords = 4, kEntries = 1024;
+  uint32_t version;  ///< of the words; 0: there are none
+  uint32_t count;
+  struct {
+    uint64_t address, size;  ///< at most 8 bytes
+  } words[kWords];
+  uint64_t made, taken;  ///< entries, ever
+  JournalEntry entries[kEntries];
+};
+inline constexpr uint32_t kJournals = 8;
+
 struct Header {
   uint32_t magic, version;
   Mode mode;
@@ -210,6 +232,7 @@ struct Header {
   Takeover takeover;
   uint32_t last_on_core[kCores];  ///< replay: the thread that was seen there last, as in an ObjectState
   ObjectBucket object_buckets[kObjectFutexes];
+  Journal journals[kJournals];
 };
 
 /// A descriptor of the program, as debuggers see it: src/runtime/fds.h.
@@ -235,7 +258,7 @@ struct ProcessSlot {
   uint32_t diverged_thread;
   uint32_t cause;          ///< replay: Cause
   uint32_t remark;         ///< record: Remark
-  uint32_t pad;
+  uint32_t journal;        ///< replay: 1 + which is its own; 0: none
   char report[320];        ///< record: what to say about it; replay: the first divergence, as text
   uint64_t registers[17];  ///< replay: the program's then, as DWARF numbers them: rax rdx rcx rbx rsi rdi rbp rsp r8 … r15
                            ///< rip; rip lies inside the instruction that it executed. All 0: not known

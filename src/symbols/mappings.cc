@@ -35,15 +35,4 @@ std::vector<Mapping> parse_mappings(std::string_view proc_maps) {
   return result;
 }
 
-std::vector<std::pair<uint64_t, uint64_t>> loader_code(const std::vector<Mapping>& mappings) {
-  auto is_loader = [](const Mapping& one) { return one.file.filename().native().starts_with("ld-"); };
-  std::vector<std::pair<uint64_t, uint64_t>> found;
-  for (size_t i = 0; i < mappings.size(); ++i) {
-    const Mapping& one = mappings[i];
-    bool beside = i > 0 && mappings[i - 1].end == one.start && is_loader(mappings[i - 1]);
-    if (one.executable && (beside || is_loader(one))) found.emplace_back(one.start, one.end);
-  }
-  return found;
-}
-
 }  // namespace pastcone::symbols

@@ -23,7 +23,4 @@ struct Mapping {
 /// Lines that make no sense are left out.
 std::vector<Mapping> parse_mappings(std::string_view proc_maps);
 
-/// Where code of the dynamic loader is: begin, end. It may be that of a patched copy, beside the rest of its file.
-std::vector<std::pair<uint64_t, uint64_t>> loader_code(const std::vector<Mapping>& mappings);
-
 }  // namespace pastcone::symbols

@@ -24,12 +24,5 @@ TEST(MappingsTest, SaysWhatMayBeDone) {
   EXPECT_TRUE(all[5].writable && all[5].shared);
 }
 
-TEST(MappingsTest, FindsTheLoaderInAPatchedCopy) {
-  std::vector<std::pair<uint64_t, uint64_t>> code{{0x7ffff7fc3000, 0x7ffff7fe9000}};
-  EXPECT_EQ(loader_code(parse_mappings(kMaps)), code);
-  code = {{0x1000, 0x2000}};
-  EXPECT_EQ(loader_code(parse_mappings("1000-2000 r-xp 00000000 fe:00 200 /lib/ld-musl-x86_64.so.1\n")), code);
-}
-
 }  // namespace
 }  // namespace pastcone::symbols

@@ -1,5 +1,6 @@
 """Predicates that call functions of the program, which are mostly done without the process: they hold when the program itself says so."""
 import re
+import subprocess
 
 from building import compile_c
 from debugging import debug, values
@@ -129,3 +130,77 @@ def test_debug_called_functions(context):
                 said = debug(context, recording, *commands, label=predicate)
                 found = values(said.stdout.decode())
                 context.expect(found == expected, f"{build}, {7 + round_}: {predicate}: {found} instead of {expected}", said)
+
+
+CHANGES = r"""
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int *page, *other, key, done, late;
+int (*found)(void);
+__thread int own;
+int in_page(void) { return key && page ? page[3] : -1; }
+int in_other(void) { return other ? other[2] : -1; }
+int own_one(int more) { return own + more; }
+int of_library(void) { return found ? found() : -1; }
+static void *run(void *unused) {
+  for (int i = 1; i <= 4; i++) {
+    own = i;
+    getppid();
+  }
+  return unused;
+}
+int main(void) {
+  page = mmap(0, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  key = 1;
+  mprotect(page, 4096, PROT_READ | PROT_WRITE);
+  done = 1;
+  page[3] = 5;
+  done = 2;
+  pthread_t thread;
+  pthread_create(&thread, 0, run, 0);
+  pthread_join(thread, 0);
+  late = 1;
+  void *library = dlopen("./first.so", RTLD_NOW);
+  found = dlsym(library, "get");
+  done = 3;
+  void *before = found;
+  dlclose(library);
+  found = dlsym(dlopen("./second.so", RTLD_NOW), "get");
+  done = 4;
+  printf("%d %d\n", found(), before == (void *)found);
+  int file = memfd_create("shared", 0);
+  ftruncate(file, 4096);
+  other = mmap(0, 4096, PROT_READ, MAP_SHARED, file, 0);
+  if (fork() == 0) {
+    int *mine = mmap(0, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    mine[2] = 5;
+    done = 50;
+    mine[2] = 6;
+    _exit(0);
+  }
+  wait(0);
+  return 0;
+}
+"""
+
+
+def test_debug_called_functions_anew(context):
+    """What a function depends on besides what it has read: what is mapped, whose thread is there."""
+    context.need("gcc", "gdb")
+    for name, number in (("first", 10), ("second", 20)):
+        context.write(f"{name}.c", f"int get(void) {{ return {number}; }}\n")
+        subprocess.run(["gcc", "-shared", "-fPIC", "-o", f"{name}.so", f"{name}.c"], cwd=context.work, check=True)
+    recording = context.path("recording")
+    context.record(recording, [compile_c(context, "changes", CHANGES, "-O0", "-pthread", "-ldl")], cwd=context.work)
+    for predicate, shown, expected in (
+            ("p1: in_page() == 5", "done", 1), ("p1.2: own_one(0) == 3", "own", 3), ("p1: of_library() == 20", "done", 3),
+            ("p1: in_other() == 5", "other[2]", 5), ("p1: in_other() == 6", "other[2]", 6)):
+        said = debug(context, recording, f"stop if {predicate}", "continue", f"print {shown}", label=predicate)
+        context.expect(values(said.stdout.decode()) == [expected], f"{predicate}", said)
+    said = debug(context, recording, "stop if p1.2: own_one(0) == 4 && p1: late == 1", "continue")
+    context.expect(b"the recording ends here" in said.stdout, "of a thread that has ended", said)

@@ -1,0 +1,19 @@
+// Replay: what a call writes into memory that a debugger watches is written by the kernel, which stops nobody, and put down in
+// the process's journal (stage::Journal) when the call's event is over. Serial mode: who writes has the turn.
+#pragma once
+
+#include "call.h"
+
+namespace pastcone::runtime {
+
+/// Around a call.
+void begin_journal(Call& c);
+void end_journal(Thread& t);
+/// The call's event is followed by another one: who reads the journal is told that it does not know what was in between.
+inline void spoil_journal(Thread& t) {
+  if (t.journal.open) t.journal.spoilt = true;
+}
+/// What write_memory does, if it is watched. False: it is not, or that is for the processor to tell.
+bool write_watched(u64 to, const void* from, u64 n);
+
+}  // namespace pastcone::runtime
