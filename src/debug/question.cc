@@ -22,6 +22,13 @@ constexpr uint64_t kAllButFaults =
 // Below a thread's part of the runtime is its stack (src/runtime/thread.h), whose far end is not used.
 constexpr uint64_t kScratchBelow = 320 << 10, kScratchSize = 64 << 10;
 
+bool jumps_by_register(std::span<const uint8_t> code) {
+  size_t at = 0;
+  for (unsigned prefix : {0xf2u, 0x41u})
+    if (at < code.size() && code[at] == prefix) ++at;
+  return at + 1 < code.size() && code[at] == 0xff && (code[at + 1] & 0xf8) == 0xe0;
+}
+
 }  // namespace
 
 Question::Question(Incarnation& run, ThreadId thread, const user_regs_struct* as)
@@ -235,15 +242,20 @@ std::span<const uint8_t> Question::next_code() {
   return std::span(bytes).subspan(at, std::min(kLongest, bytes.size() - at));
 }
 
-/// Where the loader goes on to the function that it was called for, its own two words are gone from the stack.
+/// The loader goes on to the function that it was called for by a jump, before which it takes its own two words from the stack.
 void Question::note_binding() {
-  if (loader_.is_here() && !search_) {
-    Search search{now_.rsp, {}};
+  if (!search_) {
+    if (!loader_.is_here()) return;
+    Search search{now_.rsp, {}, false};
     if (run_.tracer().read(run_.pid(thread_.process()), now_.rsp, search.what.data(), kBindingSize)) search_ = search;
-  } else if (search_ && now_.rsp > search_->stack) {
-    if (now_.rsp == search_->stack + kBindingSize) bindings_[search_->what] = now_.rip;
-    search_.reset();
+    return;
   }
+  if (search_->jumps) bindings_[search_->what] = now_.rip;
+  bool goes_on = !search_->jumps && now_.rsp == search_->stack + kBindingSize && jumps_by_register(next_code());
+  if (goes_on)
+    search_->jumps = true;
+  else if (now_.rsp > search_->stack)
+    search_.reset();
 }
 
 bool Question::step() {

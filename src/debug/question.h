@@ -97,6 +97,7 @@ class Question {
   struct Search {
     uint64_t stack;
     Bindings::key_type what;
+    bool jumps;  ///< it is about to go on to what it has found
   };
   std::optional<Search> search_;  ///< that the loader makes: what it reads for that does not matter
   Bindings bindings_;
