@@ -158,7 +158,8 @@ Result<gdb::Number> ImaginedCall::call(const gdb::FunctionCall& call, gdb::Evalu
   registers.fs_base = caller_.thread_pointer;
   if (!follow(registers)) return fail("the process has to stand for it");
   failed_ = false;
-  if (!call.result.is_floating()) return gdb::integer_number(static_cast<int64_t>(registers.rax), call.result);
+  if (!call.result.is_floating())
+    return gdb::integer_number(static_cast<int64_t>(registers.rax), call.result);
   vectors = vectors_.change();
   failed_ = vectors == nullptr;
   if (failed_) return fail("its vector registers cannot be had");

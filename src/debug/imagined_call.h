@@ -1,7 +1,8 @@
-// A pure function of the program, called without the process: its instructions are done here (replay/emulate.h),
-// on a stack that is only ours, and what it writes is kept on our side. So the process need not stand as a whole, and
-// a call takes microseconds. What cannot be done so, because only the processor can do it, memory is not there, or
-// something would be recorded, ends it: then somebody else has to make the call (question.h), and finds the reason.
+// A pure function of the program, called without the process: its instructions are done here
+// (replay/emulate.h), on a stack that is only ours, and what it writes is kept on our side. So the process
+// need not stand as a whole, and a call takes microseconds. What cannot be done so, because only the
+// processor can do it, memory is not there, or something would be recorded, ends it: then somebody else has
+// to make the call (question.h), and finds the reason.
 //
 // Nobody may be changing the memory of the process meanwhile.
 #pragma once
@@ -24,13 +25,14 @@
 
 namespace pastcone::debug {
 
-/// Functions that the dynamic loader looks for when they are first called, by what it finds on the stack: whose
-/// they are, and their numbers.
+/// Functions that the dynamic loader looks for when they are first called, by what it finds on the stack:
+/// whose they are, and their numbers.
 using Bindings = std::map<std::array<uint64_t, 2>, uint64_t>;
-constexpr uint64_t kBindingSize = sizeof(Bindings::key_type);  ///< on the stack, as long as the loader is at work
+constexpr uint64_t kBindingSize =
+    sizeof(Bindings::key_type);  ///< on the stack, as long as the loader is at work
 
-/// Sees from the instructions that are executed when the loader is asked for a function: the table of calls to other files
-/// has an entry for that, which pushes a word and jumps by the next one.
+/// Sees from the instructions that are executed when the loader is asked for a function: the table of calls
+/// to other files has an entry for that, which pushes a word and jumps by the next one.
 class LoaderEntry {
  public:
   void note(std::span<const uint8_t> code);

@@ -67,7 +67,9 @@ Result<std::vector<uint8_t>> vectors() {
 
 class ImaginedCallTest : public testing::Test {
  protected:
-  static MappedCode look() { return MappedCode(symbols::parse_mappings(read_file("/proc/self/maps").value_or(""))); }
+  static MappedCode look() {
+    return MappedCode(symbols::parse_mappings(read_file("/proc/self/maps").value_or("")));
+  }
   Caller caller() {
     auto read = [](uint64_t address, void* to, size_t size) {
       std::memcpy(to, reinterpret_cast<const void*>(address), size);
@@ -79,7 +81,9 @@ class ImaginedCallTest : public testing::Test {
   static gdb::FunctionCall to(Function function, std::vector<gdb::FunctionCall::Argument> arguments) {
     return {reinterpret_cast<uint64_t>(function), std::move(arguments), gdb::kInt};
   }
-  static gdb::FunctionCall::Argument integer(int64_t value) { return {gdb::integer_number(value, gdb::kUnsignedLong), nullptr}; }
+  static gdb::FunctionCall::Argument integer(int64_t value) {
+    return {gdb::integer_number(value, gdb::kUnsignedLong), nullptr};
+  }
   template <typename T>
   static gdb::FunctionCall::Argument pointer(T* value) {
     return integer(reinterpret_cast<int64_t>(value));
@@ -120,7 +124,8 @@ TEST_F(ImaginedCallTest, TellsWhatItHasRead) {
 
 TEST_F(ImaginedCallTest, ChangesNothing) {
   ImaginedCall calls(mapped_, caller());
-  auto first = calls.call(to(change, {integer(3)}), evaluation_), second = calls.call(to(change, {integer(3)}), evaluation_);
+  auto first = calls.call(to(change, {integer(3)}), evaluation_),
+       second = calls.call(to(change, {integer(3)}), evaluation_);
   ASSERT_TRUE(first && second);
   EXPECT_EQ(first->integer, 4);
   EXPECT_EQ(second->integer, 7);  // those of one expression see what the one before has written

@@ -1,5 +1,5 @@
-// When a process changes what it has mapped, by the recording: who has looked at that need not look again before.
-// Serial mode.
+// When a process changes what it has mapped, by the recording: who has looked at that need not look again
+// before. Serial mode.
 #pragma once
 
 #include <cstdint>

@@ -200,6 +200,7 @@ void Scan::aim(ThreadId thread) {
 Status Scan::open_gate(Post& post, const Hold& gate) {
   if (gate.kind == Hold::Kind::kForks) return {};
   TRY_STATUS(now().freeze(post.process));
+  take_outlooks();  // others may have gone on up to here
   if (gate.kind == Hold::Kind::kEnds) {
     post.born.erase(gate.thread);
     ++post.lives;

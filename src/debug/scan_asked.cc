@@ -64,7 +64,8 @@ std::optional<Told> Scan::imagine(Post& post, const Asking& asking, const gdb::F
   auto call = [&](const gdb::FunctionCall& made, gdb::Evaluation& into) { return calls.call(made, into); };
   Status known = formula.evaluate(reader(post.process), asking.reg, value, call);
   if (!calls.failed())
-    return Told{known.has_value(), known.has_value() && value.value != 0, that_may_change(mapped, value.memory)};
+    return Told{known.has_value(), known.has_value() && value.value != 0,
+                that_may_change(mapped, value.memory)};
   if (calls.missed()) post.mapped.reset();
   return {};
 }

@@ -1,6 +1,6 @@
-// What calls write into memory that a scan watches, told by the runtime instead of the processor (stage::Journal): a stop for
-// each would take most of the time of a program that receives. If the journal does not tell all that is needed, the scan
-// begins again without.
+// What calls write into memory that a scan watches, told by the runtime instead of the processor
+// (stage::Journal): a stop for each would take most of the time of a program that receives. If the journal
+// does not tell all that is needed, the scan begins again without.
 #include <algorithm>
 #include <atomic>
 #include <cstring>
@@ -27,11 +27,10 @@ bool Scan::may_have_journal(const Post& post) const {
     return !entry.second.guarded && entry.first.size <= sizeof(uint64_t);
   });
   return plain && std::ranges::none_of(post.parts, [](const PartState* state) {
-    bool asks = std::ranges::any_of(state->terms, [](const Term& term) {
-      return term.code != nullptr && term.code->asks();
-    });
-    return asks || state->part->unit.at_once || state->part->meant_all;
-  });
+           bool asks = std::ranges::any_of(
+               state->terms, [](const Term& term) { return term.code != nullptr && term.code->asks(); });
+           return asks || state->part->unit.at_once || state->part->meant_all;
+         });
 }
 
 /// The process stands, and its words are others than before.
@@ -107,7 +106,9 @@ bool Scan::read_entry(uint64_t address, void* to, size_t size) {
   const std::vector<Word>& words = entry_.post->journal_words;
   for (size_t i = 0; i < words.size(); ++i) {
     if (address < words[i].address || address + size > words[i].address + words[i].size) continue;
-    std::memcpy(to, reinterpret_cast<const uint8_t*>(&entry_.entry->contents[i]) + (address - words[i].address), size);
+    std::memcpy(to,
+                reinterpret_cast<const uint8_t*>(&entry_.entry->contents[i]) + (address - words[i].address),
+                size);
     return true;
   }
   entry_.missed = true;
