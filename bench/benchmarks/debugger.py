@@ -11,7 +11,7 @@ WORDS = " && ".join(f"words[{i}] >= 0" for i in range(9)) + " && words[9] == -7"
 def parts(context):
     context.need("gdb")
     return [lambda: prompt(context), lambda: predicates(context), lambda: kinds(context), lambda: received(context),
-            lambda: shared(context), lambda: shapes(context)]
+            lambda: shared(context), lambda: shapes(context), lambda: nodes(context)]
 
 
 def session(context, recording, *commands):
@@ -122,4 +122,13 @@ def shapes(context):
         "a breakpoint with a condition": ([f"break keep if seen == {last}", "continue", "print seen"], f"= {last}", 5),
         "a trace of 1,000 states among 100,000": (
             [f"trace p1: value if p1: value % {CHANGES // 1000} == 1", "continue", "info predicates"], "held 1,000 times", 20),
+    })
+
+
+def nodes(context):
+    """Other memory is read after each change; or there is much to be done before it."""
+    last = CHANGES - 1
+    return measured(context, recorded(context, "nodes", str(CHANGES)), {
+        "what a pointer leads to, that changes itself": (stops(f"p1: first->number == {last}", "first->number"), f"= {last}", 5),
+        "a variable that changes after some computing": (stops(f"p1: value == {last}", "value"), f"= {last}", 5),
     })

@@ -7,6 +7,7 @@
 //   debugger received COUNT            a child receives that many messages, in one variable; of two threads, one does
 //   debugger shared COUNT              a word of shared memory is written that often, by two processes in turn
 //   debugger calls COUNT               a function is called that often, and writes to what a pointer leads to, and to a variable
+//   debugger nodes COUNT               that often a list gets another first node, and after some computing a variable is changed
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdio.h>
@@ -31,6 +32,9 @@ struct place { volatile int other, kept; };
 struct place* place;
 
 struct message { int kind, number; char text[20]; } message;
+
+struct node { struct node* next; int number; };
+struct node* first;
 
 struct room { sem_t turns[2]; volatile int word; };
 struct room* room;
@@ -140,6 +144,18 @@ static void calls(int count) {
   for (int i = 0; i < count; i++) keep(i);
 }
 
+static void nodes(int count) {
+  for (int i = 0; i < count; i++) {
+    struct node* node = malloc(sizeof *node);
+    must(node != NULL);
+    *node = (struct node){first, i};
+    first = node;
+    for (volatile int j = 0; j < 300; j++) {
+    }
+    value = i;
+  }
+}
+
 static void* receive_from(void* end) {
   while (read(*(int*)end, &message, sizeof message) == sizeof message) rounds++;
   return NULL;
@@ -186,6 +202,7 @@ int main(int count, char** arguments) {
   else if (count == 3 && strcmp(arguments[1], "calls") == 0) calls(atoi(arguments[2]));
   else if (count == 3 && strcmp(arguments[1], "received") == 0) received(atoi(arguments[2]));
   else if (count == 3 && strcmp(arguments[1], "shared") == 0) shared(atoi(arguments[2]));
+  else if (count == 3 && strcmp(arguments[1], "nodes") == 0) nodes(atoi(arguments[2]));
   else return 2;
   return 0;
 }

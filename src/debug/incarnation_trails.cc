@@ -35,10 +35,7 @@ bool Incarnation::take_hit(const TraceStop& stop) {
   ThreadId thread = thread_of(stop.thread);
   if (inner_ && stop.kind == TraceStop::Kind::kBreak && stop.address == inner_->address)
     return thread == inner_->thread;
-  bool inside = false;
-  if (stop.kind == TraceStop::Kind::kWatch) {
-    inside = in_runtime(tracer().next_instruction(stop.thread));
-  }
+  bool inside = stop.kind == TraceStop::Kind::kWatch && in_runtime(stop.behind);
   if (thread.valid() && !inside) {
     Way& way = ways_[thread];
     if (Since now = since(thread); way.since != now) way = {now, {}, {}, {}};

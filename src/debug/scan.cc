@@ -74,15 +74,20 @@ void Scan::clear() {
   armings_.clear();
   error_.reset();
   journals_given_ = 0;
+  entries_taken_ = 0;
+  telling_due_.clear();
+  telling_ = false;
 }
 
 /// All at the origin; from then on nobody is held but at the gates of those that are looked at.
 Status Scan::begin() {
   clear();
+  sched_getaffinity(0, sizeof everywhere_, &everywhere_);
   engine_ = std::make_unique<Engine>(world_, EngineOptions{false, [this] { return look_up(); }, on_wait_, {}});
   seats_ = TRY(Seats::create(*engine_, Seats::Language::kOfMain));
   whereabouts_ = std::make_unique<Whereabouts>(*engine_);
   TRY_STATUS(engine_->go_to(origin_));
+  now().tracer().goes_on_soon = true;
   now().filter = [this](const TraceStop& stop, ThreadId thread, bool inside) {
     return take(stop, thread, inside);
   };
@@ -192,9 +197,10 @@ bool Scan::gate_reached() const {
 
 /// At its next gate.
 void Scan::aim(ThreadId thread) {
-  const std::vector<Hold>& gates = post_of(thread.process())->gates;
-  auto next = std::ranges::find(gates, thread, &Hold::thread);
-  horizons_[thread] = next == gates.end() ? replay::kNoHorizon : replay::Horizon{next->step, 0, shares_};
+  const Post& post = *post_of(thread.process());
+  auto next = std::ranges::find(post.gates, thread, &Hold::thread);
+  bool keeps_turn = shares_ || post.tells;
+  horizons_[thread] = next == post.gates.end() ? replay::kNoHorizon : replay::Horizon{next->step, 0, keeps_turn};
 }
 
 Status Scan::open_gate(Post& post, const Hold& gate) {
@@ -305,6 +311,7 @@ Result<Scan::Halt> Scan::go_on() {
       if (lost_) continue;
       return Halt::kEnough;
     }
+    let_tellers_go();
     running_ = true;
     Arrival arrival = now().run(std::exchange(horizons_, {}), {}, false);
     running_ = false;
@@ -359,7 +366,7 @@ Status Scan::note_arrival(const Arrival& arrival) {
 bool Scan::ended(size_t part) const {
   if (over_) return true;
   const Post* post = post_of(states_[part].part->process);
-  return begun_ && post->open && post->gates.empty() && now().pid(post->process) == 0 && !has_journal_entries(*post);
+  return begun_ && post->open && post->gates.empty() && now().pid(post->process) == 0 && !is_behind(*post);
 }
 
 bool Scan::passed(size_t part, const causal::Cut& cut) const {
@@ -377,7 +384,7 @@ bool Scan::passed(size_t, const Moment& moment) const {
   if (plain == 0) return true;  // it has not begun
   if (now().steps_done(thread) < plain) return false;
   if (load(now().slot(thread).points) < graph::point_at(world_.graph, moment.step)) return false;
-  if (has_journal_entries(*post)) return false;  // made before its event was over
+  if (is_behind(*post)) return false;  // entries are made before their event is over
   if (post->leaving.contains(thread) && plain >= 2 * now().events_done(thread)) return false;
   bool before = post->outlook && post->outlook->thread == thread && plain <= 2 * post->outlook->events;
   if (post->outlook && !before) return false;

@@ -14,6 +14,8 @@
 // It is an engine of its own; no other one may have a replay meanwhile.
 #pragma once
 
+#include <sched.h>
+
 #include <deque>
 #include <functional>
 #include <map>
@@ -22,6 +24,7 @@
 #include <set>
 #include <vector>
 
+#include "pastcone/base/files.h"
 #include "pastcone/debug/engine.h"
 #include "pastcone/debug/imagined_call.h"
 #include "pastcone/debug/jumps.h"
@@ -190,6 +193,12 @@ class Scan {
     uint32_t journal = 0;  ///< its number, from 1; 0: it has none
     uint32_t journal_version = 0;
     std::vector<Word> journal_words = {};
+    // scan_telling.cc:
+    unsigned hits = 0, stops = 0;  ///< lately; of these, for which it was stopped
+    bool tells = false;            ///< it puts down its writes itself
+    std::vector<UniqueFd> tellers;
+    std::optional<bool> steps_itself = {};
+    std::map<uint64_t, uint8_t> known;  ///< what is watched in it, as of the last entry of any journal, byte by byte
     std::optional<MapChanges> map_changes = {};
     std::optional<MappedCode> mapped = {};         ///< as it was
     std::optional<uint64_t> mapped_version = {};  ///< after so many changes; none: in the middle of one
@@ -263,7 +272,7 @@ class Scan {
   void choose_words(Post& post);
   void add_break(Post& post, ThreadId thread, uint64_t address);
   void remove_break(Post& post, uint64_t address);
-  Status add_word(Post& post, ThreadId thread, const Word& word, bool guarded);
+  Status add_word(Post& post, ThreadId thread, const Word& word, bool guarded, std::vector<Word>& spare);
   std::set<Word> choose_guarded(const Post& post) const;
   void remove_word(Post& post, const Word& word, const Armed& how);
   void note_arming(ThreadId thread, Point point);
@@ -278,6 +287,7 @@ class Scan {
   std::set<Word> words_in(Post& post, const PartState& state);
   bool may_write(const PartState& state, const Sight& sight);
   bool is_closed(const PartState& state, const Sight& sight);
+  std::vector<Post*> concerned_by(const Post& post);
   bool judge_everywhere(Post& post, const Sight& sight);
   void want_words(Post& post);
   Status look_again(Post& post, const Hold& gate);
@@ -316,9 +326,11 @@ class Scan {
   Verdict verdict_in(Post& post, const Sight& sight, const Term& term);
   Verdict verdict_anywhere(Post& post, const Sight& sight, const Term& term);
   void commit(Term& term, Verdict verdict);
-  Stand& stand(ThreadId thread);
+  Stand& stand(ThreadId thread) { return stand(thread, place(thread)); }
+  Stand& stand(ThreadId thread, const Place& where);
   Moment moment(ThreadId thread, uint64_t detail) const;
-  Now after_hit(Post& post, ThreadId thread, const Move& move);
+  Now after_hit(Post& post, ThreadId thread, const Move& move) { return after_hit(post, thread, move, place(thread), step_of(thread)); }
+  Now after_hit(Post& post, ThreadId thread, const Move& move, const Place& where, const causal::Node& step);
   causal::Node step_of(ThreadId thread) const;
   Place place(ThreadId thread) const;
   gdb::ReadMemory reader(ProcessId process);
@@ -329,9 +341,26 @@ class Scan {
   void begin_journal(Post& post);
   void end_journal(Post& post);
   bool has_journal_entries(const Post& post) const;
-  void take_journal(Post& post);
-  bool judge_entry(Post& post, const stage::JournalEntry& entry);
-  bool read_entry(uint64_t address, void* to, size_t size);
+  bool is_behind(const Post& post) const;
+  void take_journals();
+  Sight sight_of(Post& writer, const stage::JournalEntry& entry);
+  bool judge_entry(Post& writer, const stage::JournalEntry& entry);
+  bool judge_as_known(Post& post, const Sight& sight);
+  static bool read_known(const Post& post, uint64_t address, void* to, size_t size);
+
+  // scan_telling.cc: what programs write, as they tell it
+  bool consider_telling(Post& post, bool ahead);
+  bool may_tell(Post& post);
+  bool has_points_between(ProcessId process) const;
+  Status begin_telling();
+  bool ask_to_tell(Post& post);
+  void bind(const Post& post, const std::vector<pid_t>& threads, bool bound);
+  void keep_turns(const Post& post);
+  Status end_telling(Post& post);
+  void let_tellers_go();
+  void learn(Post& post);
+  void learn(Post& writer, const stage::JournalEntry& entry);
+  static void learn_shared(Post& post, const Post& writer, const Word& word, const uint8_t* bytes);
 
   // scan_asked.cc: conditions that call functions, or that gdb is asked about
   FindOut asker(Post& post, const Term& term, Asking asking);
@@ -362,11 +391,12 @@ class Scan {
   bool counts_all_ = true;
   std::optional<size_t> found_shared_;
   std::pair<Moment, causal::Cut> last_cut_;  ///< is_closed
-  struct {
-    const Post* post = nullptr;
-    const stage::JournalEntry* entry = nullptr;
-    bool missed = false;  ///< something was read that is not in it
-  } entry_;               ///< that is being judged
+  const stage::JournalEntry* entry_ = nullptr;  ///< that is being judged
+  bool missed_ = false;                         ///< something was read that is not known of then
+  uint64_t entries_taken_ = 0;
+  std::vector<Post*> telling_due_;
+  bool telling_ = false, may_tell_ = true;  ///< some do; they can
+  cpu_set_t everywhere_ = {};               ///< where the processes may run
   bool journals_ = true, lost_ = false;  ///< they are used; one did not say enough
   uint32_t journals_given_ = 0;
   std::optional<Error> error_;

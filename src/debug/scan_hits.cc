@@ -27,17 +27,17 @@ Scan::Place Scan::place(ThreadId thread) const {
   return {now().events_done(thread), parallel ? graph::point_at(world_.graph, step_of(thread)) : 0};
 }
 
-Scan::Stand& Scan::stand(ThreadId thread) {
+Scan::Stand& Scan::stand(ThreadId thread, const Place& where) {
   Stand& there = stands_[thread];
-  if (Place where = place(thread); there.place != where) there = {where, 0, nullptr, {}};
+  if (there.place != where) there = {where, 0, nullptr, {}};
   return there;
 }
 
 Moment Scan::moment(ThreadId thread, uint64_t detail) const { return {step_of(thread), detail}; }
 
 /// Details are even, so that there is room for the instruction behind.
-Scan::Now Scan::after_hit(Post& post, ThreadId thread, const Move& move) {
-  Stand& there = stand(thread);
+Scan::Now Scan::after_hit(Post& post, ThreadId thread, const Move& move, const Place& where, const causal::Node& step) {
+  Stand& there = stand(thread, where);
   Point point{move.kind, move.address};
   Move counted = move;
   counted.count = ++there.counts[point];
@@ -46,14 +46,18 @@ Scan::Now Scan::after_hit(Post& post, ThreadId thread, const Move& move) {
       arming != armings_.end() && arming->second.thread == thread && arming->second.place == there.place;
   there.at = std::make_shared<Route>(Route{since ? arming->second.at : nullptr, counted});
   ++there.hits;
-  return {post, thread, moment(thread, 2 * there.hits), there.at};
+  return {post, thread, {step, 2 * there.hits}, there.at};
 }
 
 /// For what is read at one moment, which is mostly close together: of what is around it no more than one block is
 /// read from the process.
 gdb::ReadMemory Scan::reader(ProcessId process) {
-  if (entry_.entry != nullptr)
-    return [this](uint64_t address, void* to, size_t size) { return read_entry(address, to, size); };
+  if (entry_ != nullptr) {
+    return [this, post = post_of(process)](uint64_t address, void* to, size_t size) {
+      missed_ = !read_known(*post, address, to, size) || missed_;
+      return !missed_;
+    };
+  }
   constexpr uint64_t kBlock = 256;
   struct Around {
     uint64_t begin = UINT64_MAX;
@@ -110,7 +114,7 @@ bool Scan::take(const TraceStop& stop, ThreadId thread, bool inside) {
   bool stops = judge_everywhere(*post, sight);
   if (!post->wanted.contains(word->first) && ++word->second.in_vain > kInVain)
     post->points_due = stops = true;
-  return stops;
+  return consider_telling(*post, stop.ahead) || stops;
 }
 
 /// It is in its program again.

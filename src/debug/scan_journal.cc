@@ -1,6 +1,6 @@
-// What calls write into memory that a scan watches, told by the runtime instead of the processor
-// (stage::Journal): a stop for each would take most of the time of a program that receives. If the journal
-// does not tell all that is needed, the scan begins again without.
+// What is written into memory that a scan watches, told by the runtime instead of the processor
+// (stage::Journal): by calls, for a stop for each would take most of the time of a program that receives, and by programs
+// (scan_telling.cc). If the journals do not tell all that is needed, the scan begins again without.
 #include <algorithm>
 #include <atomic>
 #include <cstring>
@@ -21,8 +21,9 @@ stage::Journal& Scan::journal(const Post& post) const {
 
 /// Of others than these every write has to be looked at while the process stands.
 bool Scan::may_have_journal(const Post& post) const {
-  if (!journals_ || world_.recording.manifest().parallel || post.guarding || is_member(post)) return false;
-  if (post.armed.empty() || post.armed.size() > Journal::kWords) return false;
+  if (!journals_ || world_.recording.manifest().parallel || post.guarding) return false;
+  if (post.tells) return true;
+  if (is_member(post) || post.armed.empty() || post.armed.size() > Journal::kWords) return false;
   bool plain = std::ranges::all_of(post.armed, [](const auto& entry) {
     return !entry.second.guarded && entry.first.size <= sizeof(uint64_t);
   });
@@ -48,6 +49,7 @@ void Scan::begin_journal(Post& post) {
     post.journal_words.push_back(word);
   }
   into.count = static_cast<uint32_t>(post.journal_words.size());
+  learn(post);
   store(into.version, ++post.journal_version);
   store(view.process(post.process.number()).journal, post.journal);
 }
@@ -55,7 +57,7 @@ void Scan::begin_journal(Post& post) {
 /// Before its words are others.
 void Scan::end_journal(Post& post) {
   if (post.journal == 0) return;
-  take_journal(post);
+  take_journals();
   store(journal(post).version, 0u);
 }
 
@@ -63,56 +65,94 @@ bool Scan::has_journal_entries(const Post& post) const {
   return post.journal != 0 && load(journal(post).taken) != load(journal(post).made);
 }
 
-void Scan::take_journal(Post& post) {
-  while (!lost_ && has_journal_entries(post)) {
-    Journal& from = journal(post);
-    const stage::JournalEntry& entry = from.entries[from.taken % Journal::kEntries];
-    if (!judge_entry(post, entry)) lost_ = true;
-    store(from.taken, from.taken + 1);
+/// Not all that it has done, or others in memory that they share, has been judged.
+bool Scan::is_behind(const Post& post) const {
+  return std::ranges::any_of(posts_, [&](const auto& entry) {
+    const Post& other = entry.second;
+    return (&other == &post || (is_member(other) && is_member(post))) && has_journal_entries(other);
+  });
+}
+
+/// In the order in which they were made. One that is just being made is taken later, and so are those behind it.
+void Scan::take_journals() {
+  bool any = true;
+  std::set<Post*> from;
+  while (any && !lost_) {
+    any = false;
+    for (auto& [process, post] : posts_) {
+      if (post.journal == 0) continue;
+      Journal& all = journal(post);
+      if (load(all.lost) != 0) lost_ = true;
+      while (!lost_ && load(all.taken) != load(all.made)) {
+        const stage::JournalEntry& entry = all.entries[all.taken % Journal::kEntries];
+        if (entry.order != entries_taken_) break;
+        if (!judge_entry(post, entry)) lost_ = true;
+        ++entries_taken_;
+        store(all.taken, all.taken + 1);
+        from.insert(&post);
+        any = true;
+      }
+    }
   }
+  for (const Post* post : from) record::bump_and_wake(journal(*post).room);
+}
+
+Scan::Sight Scan::sight_of(Post& writer, const stage::JournalEntry& entry) {
+  ThreadId thread(writer.process, entry.thread);
+  uint32_t index = *world_.graph.find(thread);
+  causal::Node step = graph::find_step(world_.graph, index, static_cast<uint32_t>(graph::leaving(entry.event)));
+  Sight sight{thread, {step, 0}, nullptr};
+  for (size_t i = 0; i < writer.journal_words.size(); ++i) {
+    if ((entry.written >> i & 1) == 0) continue;
+    const Word& word = writer.journal_words[i];
+    sight.written.insert(word);
+    if (entry.by_program == 0) continue;
+    Now when = after_hit(writer, thread, {Move::Kind::kWatch, word.size, 0, word.address}, {entry.event, 0}, step);
+    sight.moment = when.moment;
+    sight.route = when.route;
+  }
+  return sight;
 }
 
 /// False: it does not say enough.
-bool Scan::judge_entry(Post& post, const stage::JournalEntry& entry) {
-  if (entry.whole == 0 || entry.version != post.journal_version || !post.open) return false;
-  ThreadId thread(post.process, entry.thread);
-  uint32_t index = *world_.graph.find(thread);
-  auto step = static_cast<uint32_t>(graph::leaving(entry.event));
-  Sight sight{thread, {graph::find_step(world_.graph, index, step), 0}, nullptr};
-  for (size_t i = 0; i < post.journal_words.size(); ++i)
-    if ((entry.written >> i & 1) != 0) sight.written.insert(post.journal_words[i]);
-  post.outlook.reset();  // it was before
-  note_written(post, sight.written);
-  entry_ = {&post, &entry, false};
+bool Scan::judge_entry(Post& writer, const stage::JournalEntry& entry) {
+  if (entry.whole == 0 || entry.version != writer.journal_version || !writer.open) return false;
+  Sight sight = sight_of(writer, entry);
+  writer.outlook.reset();  // it was before
+  learn(writer, entry);
+  note_written(writer, sight.written);
+  entry_ = &entry;
+  bool enough = judge_as_known(writer, sight);
+  for (Post* other : concerned_by(writer)) enough = enough && judge_as_known(*other, sight);
+  entry_ = nullptr;
+  return enough;
+}
+
+bool Scan::judge_as_known(Post& post, const Sight& sight) {
   bool same_words = true;
+  missed_ = false;
   std::vector<std::pair<Term*, Verdict>> found;
   for (PartState* state : post.parts) {
-    if (state->instant) continue;
+    if (state->instant || !is_concerned(*state, sight)) continue;
+    if (!check_order(*state, sight)) return false;  // says so when it begins again
     for (Term& term : state->terms) {
       const Verdict& one = found.emplace_back(&term, verdict(post, sight, term)).second;
       same_words = same_words && !one.unknown && one.words == term.words;
     }
   }
-  bool enough = same_words && !entry_.missed;
-  entry_ = {};
-  if (!enough) return false;
+  if (!same_words || missed_) return false;
   bool due = post.points_due;
   note_found(post, sight, std::move(found));
   return due || !post.points_due;
 }
 
-/// What the words of a journal were.
-bool Scan::read_entry(uint64_t address, void* to, size_t size) {
-  const std::vector<Word>& words = entry_.post->journal_words;
-  for (size_t i = 0; i < words.size(); ++i) {
-    if (address < words[i].address || address + size > words[i].address + words[i].size) continue;
-    std::memcpy(to,
-                reinterpret_cast<const uint8_t*>(&entry_.entry->contents[i]) + (address - words[i].address),
-                size);
-    return true;
+bool Scan::read_known(const Post& post, uint64_t address, void* to, size_t size) {
+  for (size_t i = 0; i < size; ++i) {
+    auto byte = post.known.find(address + i);
+    if (byte == post.known.end()) return false;
+    static_cast<uint8_t*>(to)[i] = byte->second;
   }
-  entry_.missed = true;
-  return false;
+  return true;
 }
 
 }  // namespace pastcone::debug

@@ -70,6 +70,7 @@ bool Scan::judge_rest(Post& post, const Sight& sight) {
   std::vector<std::pair<Term*, Verdict>> found;
   for (PartState* state : post.parts) {
     if (state->instant || !is_concerned(*state, sight)) continue;
+    if (post.tells && !now().frozen(post.process)) return false;  // it cannot be read
     if (Status status = check_order(*state, sight); !status) {
       if (!error_) error_ = status.error();
       return true;
@@ -104,6 +105,7 @@ void Scan::note_found(Post& post, const Sight& sight, std::vector<std::pair<Term
       if (Post& other = *post_of(member); &other != &post && other.open) want_words(other);
   }
   want_words(post);
+  if (telling_ && entry_ == nullptr && is_member(post)) learn(post);
 }
 
 /// The runtime has written, and what it has not written yet will hit as well: so mostly it is known what holds when the
@@ -136,8 +138,8 @@ bool Scan::foresee(Post& post, ThreadId thread, const Word& written) {
 
 /// Those of events that are over by now: so they are where another thread of the process has the turn.
 void Scan::take_outlooks(ThreadId running) {
+  take_journals();
   for (auto& [process, post] : posts_) {
-    take_journal(post);
     if (!post.outlook) continue;
     ThreadId thread = post.outlook->thread;
     bool passed_on = running.valid() && running.process() == process && running != thread;
@@ -221,7 +223,7 @@ Verdict Scan::verdict_at(Post& post, const Sight& sight, const Term& term) {
 
 Verdict Scan::verdict_anywhere(Post& post, const Sight& sight, const Term& term) {
   const Who& who = term.text->who;
-  bool there = now().tid(who.thread) != 0;
+  bool there = entry_ != nullptr || now().tid(who.thread) != 0;  // it was when that was written
   // Before it begins and when it has ended a thread has no variables of its own; where they were, another
   // one's may be.
   bool has_own =

@@ -3,6 +3,7 @@
 #include <cstdlib>
 
 #include "pastcone/debug/scan.h"
+#include "pastcone/replay/watchpoints.h"
 #include "pastcone/symbols/mappings.h"
 
 namespace pastcone::debug {
@@ -97,6 +98,7 @@ Status Scan::find_frames(Post& post, ThreadId thread) {
 /// `begins`: nothing of the program has run yet.
 Status Scan::open(Post& post, const Now& when, bool begins) {
   TRY_STATUS(now().freeze(post.process));
+  if (telling_) bind(post, now().tracer().threads(now().pid(post.process)), false);  // as its parent was
   if (post.parts.empty()) {  // others look at what it writes
     forget_points(post);
     post.code.look(now().pid(post.process));
@@ -199,6 +201,9 @@ void Scan::remove_break(Post& post, uint64_t address) {
 /// They are gone: it has executed another program, or is a new process.
 void Scan::forget_points(Post& post) {
   end_journal(post);
+  post.tells = false;
+  post.tellers.clear();
+  post.known.clear();
   post.armed.clear();
   post.wanted.clear();
   post.breaks.clear();
@@ -306,8 +311,11 @@ Status Scan::set_words(Post& post, ThreadId thread) {
   pid_t pid = now().pid(post.process);
   if (pid == 0) return {};
   end_journal(post);
+  if (post.tells) TRY_STATUS(end_telling(post));
+  post.hits = post.stops = 0;
   size_t missing = static_cast<size_t>(
       std::ranges::count_if(post.wanted, [&](const Word& word) { return !post.armed.contains(word); }));
+  std::vector<Word> spare;  // whose registers others get
   for (auto each = post.armed.begin(); each != post.armed.end();) {
     // Hits are counted by address: there is one word at each.
     bool resized = std::ranges::any_of(post.wanted, [&](const Word& word) {
@@ -320,12 +328,16 @@ Status Scan::set_words(Post& post, ThreadId thread) {
       ++each;
       continue;
     }
-    remove_word(post, each->first, each->second);
+    if (each->second.guarded || post.guarding)
+      remove_word(post, each->first, each->second);
+    else
+      spare.push_back(each->first);
     each = post.armed.erase(each);
   }
   std::set<Word> guarded = choose_guarded(post);
   for (const Word& word : post.wanted)
-    if (!post.armed.contains(word)) TRY_STATUS(add_word(post, thread, word, guarded.contains(word)));
+    if (!post.armed.contains(word)) TRY_STATUS(add_word(post, thread, word, guarded.contains(word), spare));
+  for (const Word& word : spare) remove_word(post, word, {});
   begin_journal(post);
   return {};
 }
@@ -359,12 +371,18 @@ std::set<Word> Scan::choose_guarded(const Post& post) const {
   return guarded;
 }
 
-Status Scan::add_word(Post& post, ThreadId thread, const Word& word, bool guarded) {
+Status Scan::add_word(Post& post, ThreadId thread, const Word& word, bool guarded, std::vector<Word>& spare) {
   TRY_STATUS(check_private(post, word));
   pid_t pid = now().pid(post.process);
   replay::Tracer& tracer = now().tracer();
   Status added;
-  if (!guarded) added = tracer.add_watch(pid, word.address, word.size);
+  if (!guarded && !spare.empty()) {
+    Word other = spare.back();
+    spare.pop_back();
+    added = tracer.move_watch(pid, {other.address, other.size}, {word.address, word.size});
+  } else if (!guarded) {
+    added = tracer.add_watch(pid, word.address, word.size);
+  }
   if (!added && post.guarding) guarded = true;  // others have the registers still
   if (guarded) added = tracer.add_guarded(pid, word.address, word.size);
   TRY_STATUS(std::move(added));

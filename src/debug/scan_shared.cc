@@ -131,7 +131,8 @@ bool Scan::may_write(const PartState& state, const Sight& sight) {
 bool Scan::is_closed(const PartState& state, const Sight& sight) {
   ProcessId process = state.part->process;
   const Post& post = *post_of(process);
-  if (!post.open || now().pid(process) == 0) return true;
+  // Of what is known only later, the graph says it.
+  if (!post.open || (entry_ == nullptr && now().pid(process) == 0)) return true;
   Moment kind{sight.moment.step,
               sight.moment.detail != 0 ? 1u : 0u};  // what it needs is the same for all of these
   if (last_cut_.second.empty() || last_cut_.first != kind)
@@ -149,16 +150,23 @@ bool Scan::is_closed(const PartState& state, const Sight& sight) {
          });
 }
 
-/// A process has written: its own parts, and those of others about memory that it shares with them.
-bool Scan::judge_everywhere(Post& post, const Sight& sight) {
-  bool stops = judge_all(post, sight);
+/// Whose parts are about memory that it shares with them.
+std::vector<Scan::Post*> Scan::concerned_by(const Post& post) {
+  std::vector<Post*> all;
   for (auto& [process, other] : posts_) {
     bool concerned =
         &other != &post && other.open && std::ranges::any_of(other.parts, [&](const PartState* state) {
           return state->members.contains(post.process);
         });
-    if (concerned) stops = judge_all(other, sight) || stops;
+    if (concerned) all.push_back(&other);
   }
+  return all;
+}
+
+/// A process has written.
+bool Scan::judge_everywhere(Post& post, const Sight& sight) {
+  bool stops = judge_all(post, sight);
+  for (Post* other : concerned_by(post)) stops = judge_all(*other, sight) || stops;
   return stops;
 }
 
@@ -189,6 +197,7 @@ Status Scan::look_again(Post& post, const Hold& gate) {
 
 /// What could not be done while only one thread stood.
 Status Scan::settle(ThreadId thread) {
+  TRY_STATUS(begin_telling());
   for (auto& [process, post] : posts_) {
     if (post.unanswered.empty()) continue;
     auto sights = std::exchange(post.unanswered, {});

@@ -13,7 +13,7 @@ namespace pastcone::replay {
 class SameCpu {
  public:
   ~SameCpu() { release(); }
-  /// It has stopped, and goes on at once.
+  /// It has stopped, and goes on at once, or soon.
   void note_hit(pid_t thread);
   /// It has created another, which inherits where it may run.
   void note_child(pid_t thread, pid_t child) const;

@@ -133,6 +133,7 @@ Status Tracer::set_registers(pid_t id, const user_regs_struct& registers) {
   ThreadRef thread = find_standing(id);
   TRY_STATUS(checked(ptrace(PTRACE_SETREGS, id, nullptr, &registers)));
   if (!thread) return {};
+  thread->trapped_at.reset();
   if (thread->ahead) thread->ahead->registers = registers;
   // Who is put at a breakpoint has not come there by itself.
   thread->seen.reset();
@@ -246,13 +247,24 @@ Status Tracer::add_watch(pid_t id, uint64_t address, uint32_t size, bool reads) 
   ProcessRef process = find(id);
   if (!process || !process->stands) return fail("process {} does not stand", id);
   TRY_STATUS(process->watches.add(address, size, reads));
-  for (auto& [thread_id, thread] : process->threads) {
+  Status applied = apply_watches(*process);
+  if (!applied) remove_watch(id, address, size, reads);
+  return applied;
+}
+
+Status Tracer::move_watch(pid_t id, const WatchedWord& from, const WatchedWord& to) {
+  ProcessRef process = find(id);
+  if (!process || !process->stands) return fail("process {} does not stand", id);
+  process->watches.remove(from.address, from.size, from.reads);
+  Status added = add_watch(id, to.address, to.size, to.reads);
+  if (!added) (void)apply_watches(*process);
+  return added;
+}
+
+Status Tracer::apply_watches(Process& process) {
+  for (auto& [id, thread] : process.threads) {
     thread->watches_due = !thread->stands;
-    if (!thread->stands) continue;
-    Status applied = process->watches.apply(thread_id);
-    if (applied) continue;
-    remove_watch(id, address, size, reads);
-    return applied;
+    if (thread->stands) TRY_STATUS(process.watches.apply(id, thread->watching));
   }
   return {};
 }
@@ -262,7 +274,7 @@ void Tracer::remove_watch(pid_t id, uint64_t address, uint32_t size, bool reads)
   if (!process || !process->stands) return;
   process->watches.remove(address, size, reads);
   for (auto& [thread_id, thread] : process->threads) {
-    thread->watches_due = !thread->stands || !process->watches.apply(thread_id);
+    thread->watches_due = !thread->stands || !process->watches.apply(thread_id, thread->watching);
   }
 }
 

@@ -44,6 +44,8 @@ struct TraceStop {
   int status = 0;        ///< kEnded: as from waitpid
   uint32_t size = 0;     ///< kWatch: as given to add_watch, and so
   bool reads = false;    ///< is this. Words may begin at the same address, and each is told of.
+  uint64_t behind = 0;   ///< kWatch: rip
+  bool ahead = false;    ///< kWatch: done without the processor, which takes next to nothing
 };
 
 class Tracer {
@@ -91,6 +93,8 @@ class Tracer {
   /// runtime.
   Status add_watch(pid_t process, uint64_t address, uint32_t size, bool reads = false);
   void remove_watch(pid_t process, uint64_t address, uint32_t size, bool reads = false);
+  /// Both, in one go: `from` is not watched afterwards, whether or not `to` can be.
+  Status move_watch(pid_t process, const WatchedWord& from, const WatchedWord& to);
   /// The same for any number of words, of at most 8 bytes: their pages are made read-only, and whoever writes
   /// there is stopped and helped. Hits are told as of a watchpoint, each write once; what writes elsewhere on
   /// the page takes its time. The process does not see it: system calls, mprotect and its like too, find the
@@ -105,6 +109,8 @@ class Tracer {
   bool threads_take_turns = false;
   /// The kernel counts what the processor does (nth_write.h): nothing may be done in its place.
   bool processor_counts = false;
+  /// Who is told of will soon go on: it may stay on our CPU (SameCpu).
+  bool goes_on_soon = false;
   /// Whether a breakpoint lies in [begin, end) of the process of a thread.
   bool has_break(pid_t thread, uint64_t begin, uint64_t end) const;
   /// The runtime is about to put a jump to `stub` at `address` (serve_breakpoint); no breakpoint can be
@@ -166,6 +172,7 @@ class Tracer {
   ProcessRef find(pid_t process) const;
   bool is_inside_jump(const Process& process, uint64_t address) const;
   bool tell_if_wanted(Thread& thread, TraceStop hit);
+  Status apply_watches(Process& process);
 
   // tracer_threads.cc: stopping and resuming
   Status seize_all(Process& process);

@@ -100,7 +100,9 @@ void Tracer::show_vectors(pid_t id) const {
 std::optional<TraceStop> Tracer::store_behind(Thread& thread) {
   ProcessRef process = thread.process.lock();
   if (!may_go_ahead(thread)) return std::nullopt;
-  uint64_t rip = next_instruction(thread.id), page = page_of(thread.watches_hit.front().address);
+  std::optional<uint64_t> trapped_at = std::exchange(thread.trapped_at, std::nullopt);
+  uint64_t rip = trapped_at ? *trapped_at : next_instruction(thread.id);
+  uint64_t page = page_of(thread.watches_hit.front().address);
   TracedMemory& memory = *process->memory;
   if (in_runtime(rip) || memory.has(rip) || process->no_stores.contains(rip)) return std::nullopt;
   Here here = prepare_step(thread);
@@ -122,6 +124,7 @@ std::optional<TraceStop> Tracer::store_behind(Thread& thread) {
 /// The process is where we are.
 void Tracer::come_back(Thread& thread) {
   if (!thread.ahead) return;
+  thread.trapped_at.reset();
   ProcessRef process = thread.process.lock();
   std::unique_ptr<Ahead> ahead = std::move(thread.ahead);
   if (process) process->memory->ahead = nullptr;

@@ -49,6 +49,7 @@ struct Tracer::Thread {
   bool gone = false;
   bool in_group_stop = false;
   bool watches_due = false;  ///< they have changed while it could not be reached
+  Watchpoints::Registers watching = {};  ///< what it has of them
   bool stepping = false;     ///< by step()
   bool held = false;         ///< stays while others of its process go on
   bool in_handler = false;   ///< the process's own, of an int3 where we have a breakpoint
@@ -61,6 +62,7 @@ struct Tracer::Thread {
   std::optional<uint64_t> swallowed_at;  ///< a fault there was taken for that of a breakpoint removed since
   std::optional<TraceStop> pending;
   std::vector<WatchedWord> watches_hit;
+  std::optional<uint64_t> trapped_at;    ///< where a debug register has stopped it, and it still is
   InKernel in_kernel = InKernel::kNo;
   bool at_call = false;             ///< it has stopped at the beginning of a call
   bool call_due = false;            ///< which guarded pages must not be there for

@@ -117,7 +117,8 @@ std::optional<TraceStop> Tracer::classify(Thread& thread, int status) {
   thread.in_kernel = InKernel::kNo;
   thread.at_call = thread.call_due = false;
   thread.fault.reset();
-  if (std::exchange(thread.watches_due, false)) (void)process->watches.apply(thread.id);
+  thread.trapped_at.reset();
+  if (std::exchange(thread.watches_due, false)) (void)process->watches.apply(thread.id, thread.watching);
   switch (status >> 16) {
     case 0:
       break;
@@ -171,6 +172,7 @@ std::optional<TraceStop> Tracer::classify(Thread& thread, int status) {
     }
     if (signal == SIGTRAP &&
         (info.si_code == TRAP_TRACE || info.si_code == TRAP_HWBKPT || info.si_code == kTrapIntoHandler)) {
+      if (info.si_code == TRAP_HWBKPT) thread.trapped_at = reinterpret_cast<uint64_t>(info.si_addr);
       return classify_trap(thread, info.si_code);
     }
     if (signal == SIGTRAP && info.si_code == TRAP_BRKPT && (thread.stepping || thread.passing))
@@ -200,7 +202,8 @@ void Tracer::note_handler_call(Thread& thread) {
 /// It has written, or read, what is watched.
 TraceStop Tracer::watch_stop(const Thread& thread) const {
   const WatchedWord& word = thread.watches_hit.front();
-  return {TraceStop::Kind::kWatch, thread.process.lock()->id, thread.id, word.address, 0, word.size, word.reads};
+  uint64_t behind = thread.trapped_at ? *thread.trapped_at : next_instruction(thread.id);
+  return {TraceStop::Kind::kWatch, thread.process.lock()->id, thread.id, word.address, 0, word.size, word.reads, behind, thread.ahead != nullptr};
 }
 
 std::optional<TraceStop> Tracer::classify_trap(Thread& thread, int code) {
@@ -244,7 +247,7 @@ void Tracer::adopt(Thread& parent) {
   ThreadRef thread = insert(*process, child);
   thread->stands = true;
   thread->in_group_stop = is_group_stop(status);
-  if (!process->watches.empty()) (void)process->watches.apply(child);
+  if (!process->watches.empty()) (void)process->watches.apply(child, thread->watching);
   if (!process->halting && !process->stands) resume(*thread);
 }
 
@@ -292,6 +295,7 @@ std::optional<TraceStop> Tracer::note_exec(Thread& thread) {
   process->pages_due = false;
   if (auto memory = TracedMemory::open(process->id)) process->memory = std::move(*memory);
   thread.stepping = thread.passing = thread.watches_due = false;
+  thread.watching = {};
   thread.seen.reset();
   thread.pending.reset();
   return TraceStop{TraceStop::Kind::kExecuted, process->id, thread.id, 0, 0};
@@ -339,7 +343,10 @@ void Tracer::conclude(Thread& thread, TraceStop hit) {
   }
   if (thread.gone) return;
   come_back(thread);
-  same_cpu_.release();
+  if (goes_on_soon)
+    same_cpu_.note_hit(thread.id);
+  else
+    same_cpu_.release();
   halt(*process);
   if (thread.gone) return;
   for (auto& [id, other] : process->threads) other->stepping = false;

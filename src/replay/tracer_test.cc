@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "pastcone/replay/testing/tracer_fixture.h"
+#include "pastcone/replay/watchpoints.h"
 
 // clang-format off
 asm(R"(
@@ -214,6 +215,26 @@ TEST_F(TracerTest, ReportsEveryWrite) {
   ASSERT_TRUE(tracer_.add_watch(child, address_of(&watched[1]), 8, true));
   EXPECT_EQ(go_on(child).kind, Kind::kWatch);
   expect_end(child, 1);
+}
+
+TEST_F(TracerTest, MovesAWatchpoint) {
+  pid_t child = start([] {
+    for (uint64_t round = 0; round < 3; ++round)
+      for (uint64_t i = 0; i < 5; ++i) watched[i] = round;
+    return 5;
+  });
+  auto word = [](size_t i, uint32_t size = 8) { return WatchedWord{address_of(&watched[i]), size}; };
+  auto next = [&] { return go_on(child).address; };
+  for (size_t i = 0; i < 4; ++i) ASSERT_TRUE(tracer_.add_watch(child, word(i).address, 8));
+  EXPECT_EQ(next(), word(0).address);
+  ASSERT_TRUE(tracer_.move_watch(child, word(1), word(4)));
+  EXPECT_EQ(next(), word(2).address);
+  ASSERT_TRUE(tracer_.move_watch(child, word(2), word(1, 4)));  // of another kind
+  for (size_t i : {3, 4, 0, 1, 3, 4}) EXPECT_EQ(next(), word(i).address);
+  // Where there is no room for it, the other one is gone all the same.
+  EXPECT_FALSE(tracer_.move_watch(child, word(3), {word(2).address, 16}));
+  for (size_t i : {0, 1, 4}) EXPECT_EQ(next(), word(i).address);
+  expect_end(child, 5);
 }
 
 TEST_F(TracerTest, DoesNotSeeWhatTheKernelWrites) {

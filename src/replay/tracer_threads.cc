@@ -192,7 +192,7 @@ void Tracer::resume(Thread& thread) {
 
 void Tracer::detach(Thread& thread) {
   come_back(thread);
-  if (!thread.process.lock()->watches.empty()) (void)Watchpoints().apply(thread.id);
+  if (!thread.process.lock()->watches.empty()) (void)Watchpoints().apply(thread.id, thread.watching);
   if (thread.info) ptrace(PTRACE_SETSIGINFO, thread.id, nullptr, &*thread.info);
   ptrace(PTRACE_DETACH, thread.id, nullptr, static_cast<long>(thread.signal));
   forget(thread);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstddef>
+#include <utility>
 
 #include "pastcone/base/files.h"
 
@@ -63,15 +64,23 @@ Status Watchpoints::add(uint64_t address, uint32_t size, bool reads) {
                 kRegisters);
   }
   for (const Piece& piece : pieces) {
-    if (Piece* have = find(piece)) {
+    if (Piece* have = find(piece))
       ++have->users;
-    } else {
-      *std::find_if(registers_.begin(), registers_.end(), [](const Piece& any) { return any.users == 0; }) =
-          piece;
-    }
+    else
+      put(piece);
   }
   watches_.push_back({{address, size, reads}, 1});
   return {};
+}
+
+/// In place of one of the same kind, if there is one: so only the address is another.
+void Watchpoints::put(const Piece& piece) {
+  auto is_free = [](const Piece& any) { return any.users == 0; };
+  auto free = std::ranges::find_if(registers_, [&](const Piece& any) {
+    return is_free(any) && any.size == piece.size && any.reads == piece.reads;
+  });
+  if (free == registers_.end()) free = std::ranges::find_if(registers_, is_free);
+  *free = piece;
 }
 
 void Watchpoints::remove(uint64_t address, uint32_t size, bool reads) {
@@ -85,18 +94,26 @@ void Watchpoints::remove(uint64_t address, uint32_t size, bool reads) {
   }
 }
 
-Status Watchpoints::apply(pid_t thread) const {
-  // Off first: an address may not be changed under a length that it is not aligned to.
-  TRY_STATUS(set(thread, kControl, 0));
-  uint64_t control = 0;
+Status Watchpoints::apply(pid_t thread, Registers& has) const {
+  Registers before = std::exchange(has, {});
+  Registers wanted{true, before.addresses, 0};
   for (size_t i = 0; i < kRegisters; ++i) {
     const Piece& piece = registers_[i];
     if (piece.users == 0) continue;
-    TRY_STATUS(set(thread, i, piece.address));
+    wanted.addresses[i] = piece.address;
     uint64_t length = piece.size == 8 ? 2 : piece.size - 1, kind = piece.reads ? 3 : 1;
-    control |= uint64_t{1} << 2 * i | (length << 2 | kind) << (16 + 4 * i);
+    wanted.control |= uint64_t{1} << 2 * i | (length << 2 | kind) << (16 + 4 * i);
   }
-  return control == 0 ? Status() : set(thread, kControl, control);
+  bool same_control = before.known && before.control == wanted.control;
+  // Off first: an address may not be changed under a length that it is not aligned to.
+  if (!same_control) TRY_STATUS(set(thread, kControl, 0));
+  for (size_t i = 0; i < kRegisters; ++i) {
+    bool used = registers_[i].users > 0, same = before.known && before.addresses[i] == wanted.addresses[i];
+    if (used && !same) TRY_STATUS(set(thread, i, wanted.addresses[i]));
+  }
+  if (!same_control && wanted.control != 0) TRY_STATUS(set(thread, kControl, wanted.control));
+  has = wanted;
+  return {};
 }
 
 std::vector<WatchedWord> Watchpoints::hits(pid_t thread) const {

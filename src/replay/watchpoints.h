@@ -30,8 +30,14 @@ class Watchpoints {
 
   /// Whether somebody is to be told of that.
   bool sees(uint64_t address, uint64_t size, bool writes) const;
-  /// Into the registers of a thread that stands.
-  Status apply(pid_t thread) const;
+  /// What a thread has in its registers, as far as that is known. The kernel takes its time for each that is written.
+  struct Registers {
+    bool known = false;
+    std::array<uint64_t, 4> addresses{};
+    uint64_t control = 0;
+  };
+  /// Into those of a thread that stands.
+  Status apply(pid_t thread, Registers& has) const;
   /// Those by which the thread has stopped.
   std::vector<WatchedWord> hits(pid_t thread) const;
   /// Those of which some byte is there.
@@ -50,6 +56,7 @@ class Watchpoints {
   static constexpr size_t kRegisters = 4;
   static std::vector<Piece> split(uint64_t address, uint32_t size, bool reads);
   Piece* find(const Piece& wanted);
+  void put(const Piece& piece);
 
   std::array<Piece, kRegisters> registers_;
   std::vector<Watch> watches_;

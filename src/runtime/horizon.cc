@@ -11,6 +11,7 @@ void wait_at_horizon(Thread& t, u64 step) {
   auto& slot = slot_of(t);
   note_next_event(t);
   begin_wait(stage::WaitKind::kHorizon, slot.points, step);
+  tell_director();  // somebody may want to look at it here, whatever the others do
   for (;;) {
     u32 seen = load(slot.horizon_futex);
     if (may_go_on(t, step)) break;

@@ -1,8 +1,10 @@
 // Replay: what a call writes into memory that a debugger watches is written by the kernel, which stops nobody, and put down in
-// the process's journal (stage::Journal) when the call's event is over. Serial mode: who writes has the turn.
+// the process's journal (stage::Journal) when the call's event is over. What the program itself writes there is put down at once,
+// if the debugger has the kernel tell us of it (src/replay/nth_write.h). Serial mode: who writes has the turn.
 #pragma once
 
 #include "call.h"
+#include "signals.h"
 
 namespace pastcone::runtime {
 
@@ -15,5 +17,7 @@ inline void spoil_journal(Thread& t) {
 }
 /// What write_memory does, if it is watched. False: it is not, or that is for the processor to tell.
 bool write_watched(u64 to, const void* from, u64 n);
+/// In the kernel's handler of SIGTRAP. False: it is not about that.
+bool on_watched_write(Thread& t, const SignalInfo& info, u64 rip);
 
 }  // namespace pastcone::runtime

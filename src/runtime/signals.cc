@@ -9,6 +9,7 @@
 #include "async.h"
 #include "handlers.h"
 #include "horizon.h"
+#include "journal.h"
 #include "robust.h"
 #include "signal_frame.h"
 #include "traps.h"
@@ -270,6 +271,7 @@ void on_signal(int signal, SignalInfo* info, KernelFrame* kernel) {
   auto& s = t.signals;
   KernelContext& context = kernel->context;
   if (is_synchronous(signal) && info->code > 0) {
+    if (signal == 5 && on_watched_write(t, *info, context.rip)) return;
     if (context.rip >= (u64)runtime_copy && context.rip < (u64)runtime_copy_end) {
       context.rip = context.rip < (u64)runtime_copy_bytes ? (u64)runtime_copy_bytes : (u64)runtime_copy_fault;
       return;

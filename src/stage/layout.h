@@ -160,14 +160,17 @@ enum class FactKind : uint32_t {
 inline constexpr uint64_t kListener = uint64_t{1} << 63, kProcess = uint64_t{1} << 62;
 inline constexpr uint64_t kEveryWatcher = UINT64_MAX;
 
-/// Replay: what a debugger watches in a process, and what the runtime has written there on its behalf. It does so without a
-/// stop for each. Entries are made by who has the turn, before it gives that up, and taken by the tool.
+/// Replay: what a debugger watches in a process, and what has been written there: by the runtime on its behalf, and, if the
+/// kernel tells the process of them, by the program itself. So there is no stop for each. Entries are made by who has the turn,
+/// before it gives that up, and taken by the tool.
 struct JournalEntry {
-  uint32_t version;  ///< of the words
-  uint32_t thread;   ///< its number in the process
-  uint64_t event;    ///< after it
-  uint32_t written;  ///< bit i: word i
-  uint32_t whole;    ///< what follows is what the words are then; 0: that is not known
+  uint32_t version;     ///< of the words
+  uint32_t thread;      ///< its number in the process
+  uint64_t order;       ///< among those of all processes, from 0
+  uint64_t event;       ///< the last one that is done
+  uint32_t written;     ///< bit i: word i
+  uint32_t whole;       ///< what follows is what the words are then; 0: that is not known
+  uint32_t by_program;  ///< it was one instruction of the program, behind that event
   uint64_t contents[4];
 };
 struct Journal {
@@ -177,6 +180,8 @@ struct Journal {
   struct {
     uint64_t address, size;  ///< at most 8 bytes
   } words[kWords];
+  uint32_t lost;         ///< something was written that no entry tells of
+  uint32_t room;         ///< futex: there is some again
   uint64_t made, taken;  ///< entries, ever
   JournalEntry entries[kEntries];
 };
@@ -232,6 +237,7 @@ struct Header {
   Takeover takeover;
   uint32_t last_on_core[kCores];  ///< replay: the thread that was seen there last, as in an ObjectState
   ObjectBucket object_buckets[kObjectFutexes];
+  uint64_t journal_order;         ///< how many entries of journals there were
   Journal journals[kJournals];
 };
 

@@ -6,10 +6,13 @@ PLACE = re.compile(r"^[* ] (p\d+):(\d+ +.*)$")
 GONE = re.compile(r"not begun|ended|^0 ")  # p2:0 is forked, and has done nothing
 
 
-def debug(context, recording, *commands, label=None, **rest):
-    """Runs the commands in order; the result of the whole session."""
+def debug(context, recording, *commands, label=None, env=None, **rest):
+    """Runs the commands in order; the result of the whole session. In every other one, processes tell of their writes themselves
+    as soon as they can, and not only once there have been many."""
     arguments = [argument for command in commands for argument in ("-ex", command)]
-    result = context.run([context.pastcone, "debug", recording, "--batch", *arguments], label=label or "debug", **rest)
+    context.debug_sessions += 1
+    env = {**({"PASTCONE_TELL_AFTER": "1"} if context.debug_sessions % 2 else {}), **(env or {})}
+    result = context.run([context.pastcone, "debug", recording, "--batch", *arguments], label=label or "debug", env=env, **rest)
     context.expect_nobody_left("debug")
     return result
 

@@ -37,6 +37,7 @@ class Context:
         os.mkdir(self.work)
         self.seed = random.randrange(1 << 32) if options.seed is None else options.seed
         self.random = random.Random(self.seed)
+        self.debug_sessions = 0
         self.mark = "PASTCONE_E2E=" + uuid.uuid4().hex
         self.env = {"PATH": "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin", "HOME": self.path("home"),
                     "LANG": "C.UTF-8", "PASTCONE_E2E": self.mark.split("=")[1]}
