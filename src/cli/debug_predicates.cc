@@ -126,8 +126,12 @@ Result<std::vector<HeldState>> DebugSession::find_held(int number, const debug::
                                                        std::string& never) {
   SetPredicate& set = predicates_.at(number);
   for (;;) {
-    debug::Probe probe(*engine_, set.plan.parts, origin, codes_, [this] { return engine_->interrupted(); });
+    debug::Probe probe(*engine_, set.plan.parts, origin, codes_, [this] { return engine_->interrupted(); }, set.telling);
     auto found = find_held(number, probe, origin, most, never);
+    if (!found && probe.told_too_little()) {
+      set.telling = debug::Telling::kNo;
+      continue;
+    }
     std::optional<size_t> shared = probe.found_shared();
     if (found || !shared) return found;
     probe.finish();
@@ -175,10 +179,14 @@ Result<std::vector<std::string>> DebugSession::count_one_by_one(const std::vecto
       single.back().terms = {term};
     }
   }
-  for (;;) {
-    debug::Probe probe(*engine_, single, origin, codes_, [this] { return engine_->interrupted(); });
+  for (auto telling = debug::Telling::kAllowed;;) {
+    debug::Probe probe(*engine_, single, origin, codes_, [this] { return engine_->interrupted(); }, telling);
     Status seen = probe.look_at_all();
     if (seen) return count_terms(single, probe);
+    if (probe.told_too_little()) {
+      telling = debug::Telling::kNo;
+      continue;
+    }
     std::optional<size_t> shared = probe.found_shared();
     if (!shared) return tl::unexpected<Error>(seen.error());
     debug::share(world_, single[*shared]);

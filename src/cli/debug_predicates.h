@@ -21,6 +21,7 @@ struct SetPredicate {
 
   std::optional<debug::State> last;        ///< where it was stopped at last, or up to where it was traced
   bool enabled = true;
+  debug::Telling telling = debug::Telling::kAllowed;
 
   bool traces() const { return !values.empty(); }
 };

@@ -21,6 +21,10 @@ struct Part {
   std::vector<SimplePredicate> terms;  ///< as written
 };
 
+/// Whether processes may tell by themselves of what is written in them, which is quicker. It may turn out
+/// that they have not said enough.
+enum class Telling : bool { kNo, kAllowed };
+
 struct Plan {
   std::vector<Part> parts;
   std::vector<Disjunction> links;  ///< for Search::linked; one, if it is not linked

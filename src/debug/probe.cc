@@ -5,14 +5,15 @@
 namespace pastcone::debug {
 
 Probe::Probe(Engine& engine, const std::vector<Part>& parts, State origin, TermCodes& codes,
-             std::function<bool()> interrupted)
+             std::function<bool()> interrupted, Telling telling)
     : world_(engine.world()),
       engine_(engine),
       parts_(parts),
       origin_(std::move(origin)),
       found_origin_(beginning(world_.graph)),
       codes_(codes),
-      interrupted_(std::move(interrupted)) {
+      interrupted_(std::move(interrupted)),
+      telling_(telling) {
   origin_.cut.resize(world_.graph.real_threads);
   std::ranges::copy(origin_.cut, found_origin_.cut.begin());
   for (const auto& [thread, trail] : origin_.trails) {
@@ -26,7 +27,8 @@ Probe::~Probe() = default;
 Scan& Probe::scan() {
   if (!scan_) {
     engine_.end();  // one replay at a time
-    scan_ = std::make_unique<Scan>(world_, parts_, origin_, codes_, interrupted_, engine_.options().on_wait);
+    scan_ = std::make_unique<Scan>(world_, parts_, origin_, codes_, telling_, interrupted_,
+                                   engine_.options().on_wait);
   }
   return *scan_;
 }
@@ -136,7 +138,8 @@ State Probe::state_of(const Found& found) const {
     }
     for (size_t part = 0; scan_ && part < parts_.size(); ++part) {
       if (!parts_[part].unit.has(index)) continue;
-      if (auto trail = scan_->log(part).trail({{index, found.cut[index]}, detail})) state.trails[thread] = *trail;
+      if (auto trail = scan_->log(part).trail({{index, found.cut[index]}, detail}))
+        state.trails[thread] = *trail;
     }
     if (!state.trails.contains(thread)) state.trails[thread] = {{Move::Kind::kSteps, 0, detail, 0}};
   }

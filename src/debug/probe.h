@@ -28,7 +28,7 @@ class Probe : public Prober {
  public:
   /// Nothing before `origin` is looked at. Parts, codes and engine must live on.
   Probe(Engine& engine, const std::vector<Part>& parts, State origin, TermCodes& codes,
-        std::function<bool()> interrupted);
+        std::function<bool()> interrupted, Telling telling = Telling::kAllowed);
   ~Probe() override;
 
   /// As a place to search from.
@@ -45,6 +45,8 @@ class Probe : public Prober {
   /// A part that turned out to be about memory that processes share: it has to be asked anew, as such
   /// (share()).
   std::optional<size_t> found_shared() const { return scan_ ? scan_->found_shared() : std::nullopt; }
+  /// It failed because of Telling::kAllowed: all has to be asked anew, without.
+  bool told_too_little() const { return scan_ && scan_->told_too_little(); }
   /// Goes on to the end of the run, so that the following are about all of it.
   Status look_at_all();
   /// Whether each simple predicate was looked at all the time.
@@ -71,6 +73,7 @@ class Probe : public Prober {
   Found found_origin_;
   TermCodes& codes_;
   std::function<bool()> interrupted_;
+  Telling telling_;
   std::unique_ptr<Scan> scan_;
   std::map<Moment, causal::Cut> settled_at_;
   bool was_interrupted_ = false;

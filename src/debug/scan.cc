@@ -13,12 +13,14 @@ using record::load;
 using replay::TraceStop;
 
 Scan::Scan(const World& world, const std::vector<Part>& parts, const State& origin, TermCodes& codes,
-           std::function<bool()> interrupted, std::function<void(const replay::Live&)> on_wait)
+           Telling telling, std::function<bool()> interrupted,
+           std::function<void(const replay::Live&)> on_wait)
     : world_(world),
       origin_(origin),
       codes_(codes),
       interrupted_(std::move(interrupted)),
-      on_wait_(std::move(on_wait)) {
+      on_wait_(std::move(on_wait)),
+      telling_allowed_(telling) {
   for (const Part& part : parts) {
     PartState& state = states_.emplace_back(PartState{&part, {}, {}});
     for (const SimplePredicate& term : part.terms) {
@@ -74,7 +76,6 @@ void Scan::clear() {
   armings_.clear();
   error_.reset();
   journals_given_ = 0;
-  entries_taken_ = 0;
   telling_due_.clear();
   telling_ = false;
 }
@@ -83,7 +84,8 @@ void Scan::clear() {
 Status Scan::begin() {
   clear();
   sched_getaffinity(0, sizeof everywhere_, &everywhere_);
-  engine_ = std::make_unique<Engine>(world_, EngineOptions{false, [this] { return look_up(); }, on_wait_, {}});
+  engine_ =
+      std::make_unique<Engine>(world_, EngineOptions{false, [this] { return look_up(); }, on_wait_, {}});
   seats_ = TRY(Seats::create(*engine_, Seats::Language::kOfMain));
   whereabouts_ = std::make_unique<Whereabouts>(*engine_);
   TRY_STATUS(engine_->go_to(origin_));
@@ -200,7 +202,8 @@ void Scan::aim(ThreadId thread) {
   const Post& post = *post_of(thread.process());
   auto next = std::ranges::find(post.gates, thread, &Hold::thread);
   bool keeps_turn = shares_ || post.tells;
-  horizons_[thread] = next == post.gates.end() ? replay::kNoHorizon : replay::Horizon{next->step, 0, keeps_turn};
+  horizons_[thread] =
+      next == post.gates.end() ? replay::kNoHorizon : replay::Horizon{next->step, 0, keeps_turn};
 }
 
 Status Scan::open_gate(Post& post, const Hold& gate) {
@@ -211,7 +214,8 @@ Status Scan::open_gate(Post& post, const Hold& gate) {
     post.born.erase(gate.thread);
     ++post.lives;
     auto gone = static_cast<uint32_t>(gate.step + 1);
-    Sight sight{gate.thread, {graph::find_step(world_.graph, *world_.graph.find(gate.thread), gone), 0}, nullptr};
+    Sight sight{
+        gate.thread, {graph::find_step(world_.graph, *world_.graph.find(gate.thread), gone), 0}, nullptr};
     sight.anew = true;
     judge_all(post, sight);
     return settle(gate.thread);
@@ -300,17 +304,11 @@ Result<bool> Scan::begin_again() {
 Result<Scan::Halt> Scan::go_on() {
   for (;;) {
     take_outlooks();
-    if (std::exchange(lost_, false)) {
-      journals_ = false;
-      end();
-      if (!TRY(begin_again())) return Halt::kInterrupted;
-    }
-    TRY_STATUS(open_gates());
+    if (!lost_) TRY_STATUS(open_gates());
     if (error_) return tl::unexpected<Error>(*error_);
-    if (is_enough()) {
-      if (lost_) continue;
-      return Halt::kEnough;
-    }
+    bool enough = is_enough();
+    if (lost_) return fail("what was written is not known");
+    if (enough) return Halt::kEnough;
     let_tellers_go();
     running_ = true;
     Arrival arrival = now().run(std::exchange(horizons_, {}), {}, false);
@@ -329,6 +327,8 @@ Result<Scan::Halt> Scan::go_on() {
         if (now().live().diverged()) return fail("the replay diverged; see 'pastcone replay --verify'");
         take_outlooks();
         if (lost_) break;
+        for (const auto& [process, record] : world_.processes.processes())
+          if (now().was_killed(process)) return fail("{} has been killed, by nobody in the recording", process);
         over_ = true;
         for (const PartState& state : states_) {
           for (const Term& term : state.terms) {

@@ -41,7 +41,8 @@ class Scan {
  public:
   /// What is referred to must live on.
   Scan(const World& world, const std::vector<Part>& parts, const State& origin, TermCodes& codes,
-       std::function<bool()> interrupted, std::function<void(const replay::Live&)> on_wait = {});
+       Telling telling, std::function<bool()> interrupted,
+       std::function<void(const replay::Live&)> on_wait = {});
   ~Scan();
   Scan(const Scan&) = delete;
   Scan& operator=(const Scan&) = delete;
@@ -68,6 +69,8 @@ class Scan {
   bool ended(size_t part) const;
   /// A part that the replay was ended for: others may write what it reads, and its unit is not all of them.
   std::optional<size_t> found_shared() const { return found_shared_; }
+  /// It has failed because of Telling::kAllowed.
+  bool told_too_little() const { return lost_; }
 
  private:
   /// A call of the function that a term is about.
@@ -88,7 +91,7 @@ class Scan {
   struct Term {
     const SimplePredicate* text;
     std::shared_ptr<const TermCode> code = {};  ///< none: the program does not have what it names
-    bool known = false;              ///< some program of the process did
+    bool known = false;                         ///< some program of the process did
     std::string error = {};
     bool holds = false;
     size_t times = 0;
@@ -190,17 +193,19 @@ class Scan {
     std::vector<symbols::Mapping> mappings;  ///< those that are shared, as they were
     uint64_t mapped_at = 0;                  ///< when it had come so far
     std::optional<bool> alone = {};          ///< nobody else has what it shares
-    uint32_t journal = 0;  ///< its number, from 1; 0: it has none
+    uint32_t journal = 0;                    ///< its number, from 1; 0: it has none
     uint32_t journal_version = 0;
     std::vector<Word> journal_words = {};
     // scan_telling.cc:
     unsigned hits = 0, stops = 0;  ///< lately; of these, for which it was stopped
     bool tells = false;            ///< it puts down its writes itself
+    bool never_tells = false;
     std::vector<UniqueFd> tellers;
     std::optional<bool> steps_itself = {};
-    std::map<uint64_t, uint8_t> known;  ///< what is watched in it, as of the last entry of any journal, byte by byte
+    std::map<uint64_t, uint8_t>
+        known;  ///< what is watched in it, as of the last entry of any journal, byte by byte
     std::optional<MapChanges> map_changes = {};
-    std::optional<MappedCode> mapped = {};         ///< as it was
+    std::optional<MappedCode> mapped = {};        ///< as it was
     std::optional<uint64_t> mapped_version = {};  ///< after so many changes; none: in the middle of one
   };
   /// A word that was hit so often without being wanted costs more than setting it again.
@@ -317,6 +322,7 @@ class Scan {
   void note_found(Post& post, const Sight& sight, std::vector<std::pair<Term*, Verdict>> found);
   bool foresee(Post& post, ThreadId thread, const Word& written);
   void take_outlooks(ThreadId running = {});
+  void note_outlook(Post& post);
   bool is_enough();
   static bool sets_value(const Term& term, const Word& written);
   bool is_concerned(const PartState& state, const Sight& sight);
@@ -329,19 +335,24 @@ class Scan {
   Stand& stand(ThreadId thread) { return stand(thread, place(thread)); }
   Stand& stand(ThreadId thread, const Place& where);
   Moment moment(ThreadId thread, uint64_t detail) const;
-  Now after_hit(Post& post, ThreadId thread, const Move& move) { return after_hit(post, thread, move, place(thread), step_of(thread)); }
+  Now after_hit(Post& post, ThreadId thread, const Move& move) {
+    return after_hit(post, thread, move, place(thread), step_of(thread));
+  }
   Now after_hit(Post& post, ThreadId thread, const Move& move, const Place& where, const causal::Node& step);
   causal::Node step_of(ThreadId thread) const;
   Place place(ThreadId thread) const;
   gdb::ReadMemory reader(ProcessId process);
 
-  // scan_journal.cc: what calls write, as the runtime tells it
+  // scan_journal.cc: what is written, as the runtime tells it
   stage::Journal& journal(const Post& post) const;
   bool may_have_journal(const Post& post) const;
+  static bool reads_own(const Post& post);
   void begin_journal(Post& post);
   void end_journal(Post& post);
   bool has_journal_entries(const Post& post) const;
   bool is_behind(const Post& post) const;
+  Post* first_member_to_take();
+  void take_entry(Post& post);
   void take_journals();
   Sight sight_of(Post& writer, const stage::JournalEntry& entry);
   bool judge_entry(Post& writer, const stage::JournalEntry& entry);
@@ -357,6 +368,7 @@ class Scan {
   void bind(const Post& post, const std::vector<pid_t>& threads, bool bound);
   void keep_turns(const Post& post);
   Status end_telling(Post& post);
+  bool may_be_writing(const Post& post, ThreadId thread);
   void let_tellers_go();
   void learn(Post& post);
   void learn(Post& writer, const stage::JournalEntry& entry);
@@ -390,14 +402,14 @@ class Scan {
   bool shares_ = false;        ///< some part is about memory that is shared
   bool counts_all_ = true;
   std::optional<size_t> found_shared_;
-  std::pair<Moment, causal::Cut> last_cut_;  ///< is_closed
+  std::pair<Moment, causal::Cut> last_cut_;     ///< is_closed
   const stage::JournalEntry* entry_ = nullptr;  ///< that is being judged
   bool missed_ = false;                         ///< something was read that is not known of then
-  uint64_t entries_taken_ = 0;
   std::vector<Post*> telling_due_;
   bool telling_ = false, may_tell_ = true;  ///< some do; they can
   cpu_set_t everywhere_ = {};               ///< where the processes may run
-  bool journals_ = true, lost_ = false;  ///< they are used; one did not say enough
+  const Telling telling_allowed_;
+  bool lost_ = false;  ///< a journal did not say enough
   uint32_t journals_given_ = 0;
   std::optional<Error> error_;
 };

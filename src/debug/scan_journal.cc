@@ -1,6 +1,7 @@
 // What is written into memory that a scan watches, told by the runtime instead of the processor
-// (stage::Journal): by calls, for a stop for each would take most of the time of a program that receives, and by programs
-// (scan_telling.cc). If the journals do not tell all that is needed, the scan begins again without.
+// (stage::Journal): by calls, for a stop for each would take most of the time of a program that receives, and
+// by programs (scan_telling.cc). If the journals do not tell all that is needed, there has to be another
+// scan, without.
 #include <algorithm>
 #include <atomic>
 #include <cstring>
@@ -21,9 +22,10 @@ stage::Journal& Scan::journal(const Post& post) const {
 
 /// Of others than these every write has to be looked at while the process stands.
 bool Scan::may_have_journal(const Post& post) const {
-  if (!journals_ || world_.recording.manifest().parallel || post.guarding) return false;
+  if (telling_allowed_ == Telling::kNo || world_.recording.manifest().parallel || post.guarding) return false;
   if (post.tells) return true;
-  if (is_member(post) || post.armed.empty() || post.armed.size() > Journal::kWords) return false;
+  if (is_member(post) || post.armed.empty() || post.armed.size() > Journal::kWords || reads_own(post))
+    return false;
   bool plain = std::ranges::all_of(post.armed, [](const auto& entry) {
     return !entry.second.guarded && entry.first.size <= sizeof(uint64_t);
   });
@@ -32,6 +34,17 @@ bool Scan::may_have_journal(const Post& post) const {
                state->terms, [](const Term& term) { return term.code != nullptr && term.code->asks(); });
            return asks || state->part->unit.at_once || state->part->meant_all;
          });
+}
+
+/// Variables of a thread: whether they were there then is not known later.
+bool Scan::reads_own(const Post& post) {
+  return std::ranges::any_of(post.parts, [](const PartState* state) {
+    return std::ranges::any_of(state->terms, [](const Term& term) {
+      return term.code != nullptr && std::ranges::any_of(term.code->anywhere, [](const Condition& condition) {
+               return condition.code && condition.code->uses_registers();
+             });
+    });
+  });
 }
 
 /// The process stands, and its words are others than before.
@@ -73,26 +86,41 @@ bool Scan::is_behind(const Post& post) const {
   });
 }
 
-/// In the order in which they were made. One that is just being made is taken later, and so are those behind it.
-void Scan::take_journals() {
-  bool any = true;
-  std::set<Post*> from;
-  while (any && !lost_) {
-    any = false;
+/// Of those that share memory, the one that has the entry that was made first: who can see one can see those
+/// before it, for the turn was handed over between them. So it is looked for until it is found twice.
+Scan::Post* Scan::first_member_to_take() {
+  for (Post* before = nullptr;;) {
+    Post* first = nullptr;
+    uint64_t order = UINT64_MAX;
     for (auto& [process, post] : posts_) {
-      if (post.journal == 0) continue;
+      if (!has_journal_entries(post) || !is_member(post)) continue;
       Journal& all = journal(post);
-      if (load(all.lost) != 0) lost_ = true;
-      while (!lost_ && load(all.taken) != load(all.made)) {
-        const stage::JournalEntry& entry = all.entries[all.taken % Journal::kEntries];
-        if (entry.order != entries_taken_) break;
-        if (!judge_entry(post, entry)) lost_ = true;
-        ++entries_taken_;
-        store(all.taken, all.taken + 1);
-        from.insert(&post);
-        any = true;
-      }
+      uint64_t own = all.entries[all.taken % Journal::kEntries].order;
+      if (own < order) first = &post;
+      order = std::min(order, own);
     }
+    if (first == before) return first;
+    before = first;
+  }
+}
+
+void Scan::take_entry(Post& post) {
+  Journal& all = journal(post);
+  if (!judge_entry(post, all.entries[all.taken % Journal::kEntries])) lost_ = true;
+  store(all.taken, all.taken + 1);
+}
+
+void Scan::take_journals() {
+  std::set<Post*> from;
+  for (auto& [process, post] : posts_) {
+    if (post.journal == 0) continue;
+    if (load(journal(post).lost) != 0) lost_ = true;
+    if (!has_journal_entries(post) || is_member(post)) continue;
+    for (from.insert(&post); !lost_ && has_journal_entries(post);) take_entry(post);
+  }
+  while (Post* post = lost_ ? nullptr : first_member_to_take()) {
+    take_entry(*post);
+    from.insert(post);
   }
   for (const Post* post : from) record::bump_and_wake(journal(*post).room);
 }
@@ -100,14 +128,16 @@ void Scan::take_journals() {
 Scan::Sight Scan::sight_of(Post& writer, const stage::JournalEntry& entry) {
   ThreadId thread(writer.process, entry.thread);
   uint32_t index = *world_.graph.find(thread);
-  causal::Node step = graph::find_step(world_.graph, index, static_cast<uint32_t>(graph::leaving(entry.event)));
+  causal::Node step =
+      graph::find_step(world_.graph, index, static_cast<uint32_t>(graph::leaving(entry.event)));
   Sight sight{thread, {step, 0}, nullptr};
   for (size_t i = 0; i < writer.journal_words.size(); ++i) {
     if ((entry.written >> i & 1) == 0) continue;
     const Word& word = writer.journal_words[i];
     sight.written.insert(word);
     if (entry.by_program == 0) continue;
-    Now when = after_hit(writer, thread, {Move::Kind::kWatch, word.size, 0, word.address}, {entry.event, 0}, step);
+    Now when =
+        after_hit(writer, thread, {Move::Kind::kWatch, word.size, 0, word.address}, {entry.event, 0}, step);
     sight.moment = when.moment;
     sight.route = when.route;
   }
@@ -118,7 +148,9 @@ Scan::Sight Scan::sight_of(Post& writer, const stage::JournalEntry& entry) {
 bool Scan::judge_entry(Post& writer, const stage::JournalEntry& entry) {
   if (entry.whole == 0 || entry.version != writer.journal_version || !writer.open) return false;
   Sight sight = sight_of(writer, entry);
-  writer.outlook.reset();  // it was before
+  if (writer.outlook && (entry.by_program != 0 || entry.event != writer.outlook->events + 1))
+    note_outlook(writer);
+  writer.outlook.reset();  // of the same event less was known
   learn(writer, entry);
   note_written(writer, sight.written);
   entry_ = &entry;
@@ -129,21 +161,24 @@ bool Scan::judge_entry(Post& writer, const stage::JournalEntry& entry) {
 }
 
 bool Scan::judge_as_known(Post& post, const Sight& sight) {
-  bool same_words = true;
+  bool known = true;
   missed_ = false;
   std::vector<std::pair<Term*, Verdict>> found;
   for (PartState* state : post.parts) {
     if (state->instant || !is_concerned(*state, sight)) continue;
-    if (!check_order(*state, sight)) return false;  // says so when it begins again
+    if (!check_order(*state, sight)) return false;  // the scan without says so
     for (Term& term : state->terms) {
-      const Verdict& one = found.emplace_back(&term, verdict(post, sight, term)).second;
-      same_words = same_words && !one.unknown && one.words == term.words;
+      found.emplace_back(&term, verdict(post, sight, term));
+      known = known && !found.back().second.unknown;
     }
   }
-  if (!same_words || missed_) return false;
-  bool due = post.points_due;
+  if (!known || missed_) return false;
+  auto due = [&] {
+    return std::ranges::count_if(posts_, [](const auto& each) { return each.second.points_due; });
+  };
+  auto before = due();
   note_found(post, sight, std::move(found));
-  return due || !post.points_due;
+  return due() == before;
 }
 
 bool Scan::read_known(const Post& post, uint64_t address, void* to, size_t size) {

@@ -108,8 +108,9 @@ void Scan::note_found(Post& post, const Sight& sight, std::vector<std::pair<Term
   if (telling_ && entry_ == nullptr && is_member(post)) learn(post);
 }
 
-/// The runtime has written, and what it has not written yet will hit as well: so mostly it is known what holds when the
-/// event is over, and the thread need not be stopped there once more, which takes as long again.
+/// The runtime has written, and what it has not written yet will hit as well: so mostly it is known what
+/// holds when the event is over, and the thread need not be stopped there once more, which takes as long
+/// again.
 bool Scan::foresee(Post& post, ThreadId thread, const Word& written) {
   bool before = std::exchange(post.outlook, std::nullopt).has_value();
   if (post.leaving.contains(thread) || is_member(post)) return false;
@@ -118,7 +119,8 @@ bool Scan::foresee(Post& post, ThreadId thread, const Word& written) {
   bool same = !before;
   for (PartState* state : post.parts) {
     if (state->instant) continue;
-    if (state->part->unit.at_once || state->part->meant_all) return false;  // check_order looks at every write
+    if (state->part->unit.at_once || state->part->meant_all)
+      return false;  // check_order looks at every write
     for (Term& term : state->terms) {
       if (term.code != nullptr && sets_value(term, written)) return false;
       const Verdict& one = found.emplace_back(&term, verdict(post, sight, term)).second;
@@ -144,11 +146,15 @@ void Scan::take_outlooks(ThreadId running) {
     ThreadId thread = post.outlook->thread;
     bool passed_on = running.valid() && running.process() == process && running != thread;
     if (!passed_on && now().events_done(thread) == post.outlook->events) continue;
-    Outlook seen = *std::exchange(post.outlook, std::nullopt);
-    uint32_t index = *world_.graph.find(seen.thread);
-    Moment over{graph::find_step(world_.graph, index, graph::leaving(seen.events + 1)), 0};
-    note_found(post, {seen.thread, over, nullptr}, std::move(seen.found));
+    note_outlook(post);
   }
+}
+
+void Scan::note_outlook(Post& post) {
+  Outlook seen = *std::exchange(post.outlook, std::nullopt);
+  uint32_t index = *world_.graph.find(seen.thread);
+  Moment over{graph::find_step(world_.graph, index, graph::leaving(seen.events + 1)), 0};
+  note_found(post, {seen.thread, over, nullptr}, std::move(seen.found));
 }
 
 bool Scan::is_enough() {
@@ -223,7 +229,7 @@ Verdict Scan::verdict_at(Post& post, const Sight& sight, const Term& term) {
 
 Verdict Scan::verdict_anywhere(Post& post, const Sight& sight, const Term& term) {
   const Who& who = term.text->who;
-  bool there = entry_ != nullptr || now().tid(who.thread) != 0;  // it was when that was written
+  bool there = now().tid(who.thread) != 0;
   // Before it begins and when it has ended a thread has no variables of its own; where they were, another
   // one's may be.
   bool has_own =
@@ -246,7 +252,8 @@ Verdict Scan::verdict_anywhere(Post& post, const Sight& sight, const Term& term)
     as = *registers;
     as.rip = post.program_entry;
   }
-  Verdict found = judge(term.code->anywhere, reader(post.process), reg, asker(post, term, {thread, sight.thread, &as, reg}));
+  Verdict found = judge(term.code->anywhere, reader(post.process), reg,
+                        asker(post, term, {thread, sight.thread, &as, reg}));
   if (own && !has_own) return {};
   if (lacks) found.unknown = !may_ask_;
   return found;

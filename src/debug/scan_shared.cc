@@ -55,12 +55,12 @@ Result<std::vector<Scan::Hold>> Scan::holds_of(ProcessId process) const {
 }
 
 void Scan::look_at_mappings(Post& post) {
+  auto maps = read_file(fmt::format("/proc/{}/maps", now().pid(post.process)));
+  if (!maps || maps->empty()) return;  // it has ended, and has had what it had
   post.mapped_at = 0;
   for (const auto& [thread, stream] : world_.recording.threads())
     if (thread.process() == post.process) post.mapped_at += now().events_done(thread);
-  post.mappings.clear();
-  auto maps = read_file(fmt::format("/proc/{}/maps", now().pid(post.process)));
-  if (maps) post.mappings = symbols::parse_mappings(*maps);
+  post.mappings = symbols::parse_mappings(*maps);
   std::erase_if(post.mappings, [](const symbols::Mapping& one) { return !one.shared; });
 }
 
@@ -109,7 +109,8 @@ std::set<Word> Scan::words_in(Post& post, const PartState& state) {
     return words;
   };
   std::set<Word> words = find();
-  if (words.size() >= state.pieces.size()) return words;
+  bool of_then = entry_ != nullptr;  // where it has come to since does not matter
+  if (words.size() >= state.pieces.size() || of_then) return words;
   uint64_t events = 0;
   for (const auto& [thread, stream] : world_.recording.threads())
     if (thread.process() == post.process) events += now().events_done(thread);
@@ -201,6 +202,7 @@ Status Scan::settle(ThreadId thread) {
   for (auto& [process, post] : posts_) {
     if (post.unanswered.empty()) continue;
     auto sights = std::exchange(post.unanswered, {});
+    if (may_be_writing(post, thread)) return {};
     if (now().pid(process) == 0 || !now().freeze(process)) continue;
     may_ask_ = true;
     for (const Sight& sight : sights) judge_all(post, sight);
@@ -209,6 +211,7 @@ Status Scan::settle(ThreadId thread) {
   }
   for (auto& [process, post] : posts_) {
     if (!std::exchange(post.points_due, false) || now().pid(process) == 0) continue;
+    if (may_be_writing(post, thread)) return {};
     bool own = process == thread.process();
     if (!own && !now().freeze(process)) continue;
     TRY_STATUS(set_words(post, own ? thread : thread_of(process)));

@@ -1,7 +1,8 @@
-// Processes that put down their writes themselves: the kernel tells them of each (tell_of_writes), and nobody is stopped for it.
-// Where little is done between two writes it is quicker if the tracer goes ahead (tracer_ahead.cc); this is for those that mostly
-// have to be stopped. They are not traced meanwhile. When they have to be looked at, nobody must be between a write and telling of it: so that
-// is done only while the turn is held in the runtime, by one of their own threads at its gate, or of those that share it.
+// Processes that put down their writes themselves: the kernel tells them of each (tell_of_writes), and nobody
+// is stopped for it. Where little is done between two writes it is quicker if the tracer goes ahead
+// (tracer_ahead.cc); this is for those that mostly have to be stopped. They are not traced meanwhile. When
+// they have to be looked at, nobody must be between a write and telling of it: so that is done only while the
+// turn is held in the runtime, by one of their own threads at its gate, or of those that share it.
 #include <sched.h>
 
 #include <algorithm>
@@ -33,7 +34,7 @@ bool are_close(const Word& a, const Word& b) {
 bool Scan::consider_telling(Post& post, bool ahead) {
   ++post.hits;
   if (!ahead) ++post.stops;
-  if (!journals_ || !may_tell_ || post.hits < enough_hits()) return false;
+  if (telling_allowed_ == Telling::kNo || !may_tell_ || post.hits < enough_hits()) return false;
   bool mostly_stopped = post.stops * 4 >= post.hits * 3;
   post.hits = post.stops = 0;
   if (!mostly_stopped || !may_tell(post)) return false;
@@ -47,31 +48,33 @@ bool Scan::consider_telling(Post& post, bool ahead) {
 }
 
 bool Scan::may_tell(Post& post) {
+  if (post.never_tells || now().tracer().has_pending(now().pid(post.process))) return false;
   if (world_.recording.manifest().parallel || post.guarding || post.armed.empty()) return false;
   if (post.armed.size() > stage::Journal::kWords) return false;
   if (post.journal == 0 && journals_given_ >= stage::kJournals) return false;
   bool in_program = post.breaks.empty() && post.leaving.empty() && post.births.empty() && !post.outlook;
   if (!in_program || !post.first_places.empty() || post.entry != 0) return false;
   for (const auto& [word, how] : post.armed) {
-    bool close = std::ranges::any_of(post.armed, [&](const auto& other) {
-      return other.first != word && are_close(other.first, word);
-    });
+    bool close = std::ranges::any_of(
+        post.armed, [&](const auto& other) { return other.first != word && are_close(other.first, word); });
     if (how.guarded || close || word.size > sizeof(uint64_t)) return false;
   }
   bool plain = std::ranges::none_of(post.parts, [](const PartState* state) {
-    return state->instant || state->part->meant_all || std::ranges::any_of(state->terms, [](const Term& term) {
+    return state->instant || state->part->meant_all ||
+           std::ranges::any_of(state->terms, [](const Term& term) {
              bool of_thread = term.text->who.kind == Who::Kind::kThread;
              return of_thread || !term.text->in.empty() || (term.code != nullptr && term.code->asks());
            });
   });
   // Who is at its gate already may have given up the turn.
   bool at_gate = std::ranges::any_of(post.gates, [&](const Hold& gate) { return is_at(gate); });
-  if (!plain || at_gate) return false;
+  if (!plain || at_gate || reads_own(post)) return false;
   if (!post.steps_itself) post.steps_itself = has_points_between(post.process);
   return !*post.steps_itself;
 }
 
-/// On the way to an asynchronous point the runtime has it stop after each instruction, and the kernel would tell of one of both.
+/// On the way to an asynchronous point the runtime has it stop after each instruction, and the kernel would
+/// tell of one of both.
 bool Scan::has_points_between(ProcessId process) const {
   for (const auto& [thread, stream] : world_.recording.threads()) {
     if (thread.process() != process) continue;
@@ -80,7 +83,8 @@ bool Scan::has_points_between(ProcessId process) const {
       auto event = reader.next();
       if (!event) return true;
       if (*event == nullptr) break;
-      if ((*event)->item.op == format::Op::kAsync || (*event)->mark(format::Op::kAsync) != nullptr) return true;
+      if ((*event)->item.op == format::Op::kAsync || (*event)->mark(format::Op::kAsync) != nullptr)
+        return true;
     }
   }
   return false;
@@ -88,7 +92,7 @@ bool Scan::has_points_between(ProcessId process) const {
 
 /// Those that hand the turn to each other are several times as quick on one CPU.
 void Scan::bind(const Post& post, const std::vector<pid_t>& threads, bool bound) {
-  if (threads.size() == 1 && !is_member(post)) return;
+  if (bound && threads.size() == 1 && !is_member(post)) return;
   cpu_set_t one;
   CPU_ZERO(&one);
   for (int cpu = 0; cpu < CPU_SETSIZE && CPU_COUNT(&one) == 0; ++cpu)
@@ -100,8 +104,10 @@ bool Scan::ask_to_tell(Post& post) {
   for (pid_t thread : now().tracer().threads(now().pid(post.process))) {
     uint64_t number = 0;
     for (const auto& [word, how] : post.armed) {
-      post.tellers.push_back(replay::tell_of_writes(thread, word.address, word.size, number++));
-      if (!post.tellers.back().valid()) return false;
+      UniqueFd teller = replay::tell_of_writes(thread, word.address, word.size, number++);
+      if (!teller.valid() && errno == ESRCH) break;  // it has ended
+      if (!teller.valid()) return false;
+      post.tellers.push_back(std::move(teller));
     }
   }
   return true;
@@ -115,10 +121,14 @@ Status Scan::begin_telling() {
     for (const auto& [word, how] : post->armed) remove_word(*post, word, how);
     post->tells = ask_to_tell(*post);
     telling_ = telling_ || post->tells;
-    if (!post->tells) {  // the kernel does not do that here
+    if (!post->tells) {
+      // Those that ptrace has had are not given back: there may be none left for it. Else the kernel does not
+      // do that here.
+      bool no_registers = errno == ENOSPC;
+      (no_registers ? post->never_tells : may_tell_) = no_registers;
       TRY_STATUS(end_telling(*post));
-      may_tell_ = false;
     }
+    if (is_member(*post)) look_at_mappings(*post);
     begin_journal(*post);
   }
   for (auto& [process, post] : posts_) {
@@ -144,6 +154,16 @@ Status Scan::end_telling(Post& post) {
   for (const auto& [word, how] : post.armed)
     TRY_STATUS(now().tracer().add_watch(now().pid(post.process), word.address, word.size));
   return {};
+}
+
+/// While `thread` stands it may be between a write and telling of it: it is in another turn. Then there has
+/// to be a scan without.
+bool Scan::may_be_writing(const Post& post, ThreadId thread) {
+  if (!post.tells || post.process == thread.process() || now().pid(post.process) == 0) return false;
+  lost_ = std::ranges::any_of(world_.processes.find(post.process)->threads, [&](const ThreadRecord& each) {
+    return now().tid(each.id) != 0 && !now().in_call(each.id);
+  });
+  return lost_;
 }
 
 /// They go on by themselves.
@@ -185,7 +205,8 @@ void Scan::learn_shared(Post& post, const Post& writer, const Word& word, const 
     if (word.address < from.start || word.address >= from.end) continue;
     uint64_t offset = word.address - from.start + from.offset;
     for (const symbols::Mapping& to : post.mappings) {
-      bool there = to.object == from.object && offset >= to.offset && offset < to.offset + (to.end - to.start);
+      bool there =
+          to.object == from.object && offset >= to.offset && offset < to.offset + (to.end - to.start);
       for (uint32_t i = 0; there && i < word.size; ++i) {
         auto known = post.known.find(to.start + (offset - to.offset) + i);
         if (known != post.known.end()) known->second = bytes[i];

@@ -385,7 +385,7 @@ std::vector<Divergence> Live::waiting() const {
   return all;
 }
 
-/// Every wait is on one of these words, but those in the kernel. Who is named says where it is.
+/// Every wait is on one of these words, but those in the kernel and those for the tool. Who is named says where it is.
 void Live::give_up() {
   said_before_ = watch_.reported();
   stuck_ = waiting();

@@ -393,6 +393,13 @@ bool Tracer::has_untold(pid_t id) const {
   });
 }
 
+bool Tracer::has_pending(pid_t id) const {
+  ProcessRef process = find(id);
+  return has_untold(id) || (process && std::ranges::any_of(process->threads, [](const auto& each) {
+                              return each.second->pending.has_value();
+                            }));
+}
+
 std::optional<TraceStop> Tracer::next_stop() {
   same_cpu_.release_if_quiet();
   if (stops_.empty()) return std::nullopt;

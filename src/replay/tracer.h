@@ -117,8 +117,8 @@ class Tracer {
   /// inside it.
   void note_jump(pid_t thread, uint64_t address, uint64_t stub);
 
-  /// Whether a breakpoint where the thread stands has been told of, or need not be. Who moves a thread away and
-  /// back again puts this back, too.
+  /// Whether a breakpoint where the thread stands has been told of, or need not be. Who moves a thread away
+  /// and back again puts this back, too.
   bool has_seen(pid_t thread) const;
   void set_seen(pid_t thread, bool seen);
 
@@ -145,6 +145,8 @@ class Tracer {
   bool has_stop() const { return !stops_.empty(); }
   /// Whether the process stands because of something that next_stop() has not told yet.
   bool has_untold(pid_t process) const;
+  /// Whether that, or a thread has hit something that is told when it goes on.
+  bool has_pending(pid_t process) const;
   /// A process that has come to stand or has ended, and was not told of yet.
   std::optional<TraceStop> next_stop();
   /// To be told of again, after those that are: it is for somebody else.

@@ -40,7 +40,8 @@ bool read_words(const stage::Journal& journal, u64 (&contents)[stage::Journal::k
     size += journal.words[i].size;
   }
   u64 count = journal.count;
-  return (u64)sys(__NR_process_vm_readv, sys(__NR_getpid), to, count, from, count, 0) == size;
+  // By a thread that is there: the first one may have ended.
+  return (u64)sys(__NR_process_vm_readv, sys(__NR_gettid), to, count, from, count, 0) == size;
 }
 
 u64 waiting(const stage::Journal& journal) { return load(journal.made) - load(journal.taken); }
@@ -60,11 +61,11 @@ void put_down(Thread& t, stage::Journal& journal, u32 version, u32 written, bool
   stage::JournalEntry& entry = journal.entries[journal.made % stage::Journal::kEntries];
   entry.version = version;
   entry.thread = t.number;
-  entry.order = add(g.stage.header().journal_order, 1);
   entry.event = t.log.event_count;
   entry.written = written;
   entry.by_program = by_program;
   entry.whole = known && load(journal.version) == version && read_words(journal, entry.contents);
+  entry.order = add(g.stage.header().journal_order, 1);
   store(journal.made, journal.made + 1);
   if (waiting(journal) == stage::Journal::kEntries / 2) tell_director();
 }
@@ -95,7 +96,7 @@ bool write_watched(u64 to, const void* from, u64 n) {
   if (!t.journal.open && waiting(journal) >= stage::Journal::kEntries) return false;
   note_inside(t, version, words);
   Vector ours{(u64)from, n}, theirs{to, n};
-  if ((u64)sys(__NR_process_vm_writev, sys(__NR_getpid), &ours, 1, &theirs, 1, 0) == n) return true;
+  if ((u64)sys(__NR_process_vm_writev, sys(__NR_gettid), &ours, 1, &theirs, 1, 0) == n) return true;
   t.journal.spoilt = true;
   return false;
 }

@@ -166,7 +166,7 @@ inline constexpr uint64_t kEveryWatcher = UINT64_MAX;
 struct JournalEntry {
   uint32_t version;     ///< of the words
   uint32_t thread;      ///< its number in the process
-  uint64_t order;       ///< among those of all processes, from 0
+  uint64_t order;       ///< who made one and handed over the turn has a lower one than who has it then
   uint64_t event;       ///< the last one that is done
   uint32_t written;     ///< bit i: word i
   uint32_t whole;       ///< what follows is what the words are then; 0: that is not known
@@ -237,7 +237,7 @@ struct Header {
   Takeover takeover;
   uint32_t last_on_core[kCores];  ///< replay: the thread that was seen there last, as in an ObjectState
   ObjectBucket object_buckets[kObjectFutexes];
-  uint64_t journal_order;         ///< how many entries of journals there were
+  uint64_t journal_order;         ///< of the next entry of any journal
   Journal journals[kJournals];
 };
 

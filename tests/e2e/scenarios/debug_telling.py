@@ -206,3 +206,100 @@ def test_debug_telling_often(context):
     context.need("gcc", "gdb")
     for way in ("computing", "messages", "threads", "processes"):
         _run(context, way, 6000, context.rounds(1, 2))
+
+
+# Who ends right behind its last writes, and has mapped less than the other one reads.
+LAST_WRITES = r"""#define _GNU_SOURCE
+#include <semaphore.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+struct { sem_t turns[2]; char apart[128]; volatile int x; } *a;
+struct { volatile int y; } *b;
+int never;
+static void* shared(void) { return mmap(0, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0); }
+int main(void) {
+  a = shared();
+  sem_init(&a->turns[0], 1, 1);
+  sem_init(&a->turns[1], 1, 0);
+  if (fork() == 0) {
+    for (int i = 0; i < 30; ++i) {
+      sem_wait(&a->turns[1]);
+      a->x = 10 * i + 1;
+      sem_post(&a->turns[0]);
+    }
+    sem_wait(&a->turns[1]);
+    a->x = 777;
+    a->x = 778;
+    a->x = 777;
+    a->x = 0;
+    _exit(0);
+  }
+  b = shared();
+  for (int i = 0; i < 30; ++i) {
+    sem_wait(&a->turns[0]);
+    a->x = 10 * i + 2;
+    sem_post(&a->turns[1]);
+  }
+  sem_wait(&a->turns[0]);
+  sem_post(&a->turns[1]);
+  wait(NULL);
+  b->y = 1;
+  return 0;
+}
+"""
+
+
+def test_debug_telling_last_writes(context):
+    """What was written by who has ended since counts as much."""
+    context.need("gcc", "gdb")
+    program, recording = compile_c(context, "last_writes", LAST_WRITES, "-O0"), context.path("last_writes")
+    context.record(recording, [program])
+    for expression in ("a->x + b->y == 777", "a->x == 777"):
+        for number in range(context.rounds(2, 20)):
+            said = debug(context, recording, f"stop if p1: {expression} && p1: never == 1", "continue", label=f"last{number}")
+            context.expect(b"held 2 times" in said.stdout, f"{expression} held twice", said)
+
+
+BOTH_READ = r"""#include <stdio.h>
+#include <sys/socket.h>
+#include <unistd.h>
+volatile int received, other;
+char apart[128];
+volatile int* volatile where = &other;
+int main(void) {
+  int ends[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) return 1;
+  for (int i = 1; i <= 40; ++i) {
+    if (i == 20) where = &received;
+    if (write(ends[1], &i, sizeof i) != sizeof i || read(ends[0], (void*)where, sizeof i) != sizeof i) return 2;
+  }
+  return 0;
+}
+"""
+
+
+def test_debug_telling_too_little(context):
+    """What is told may not do any more after the first state that was found: all later ones are found all the same."""
+    context.need("gcc", "gdb")
+    program, recording = compile_c(context, "both_read", BOTH_READ, "-O0"), context.path("both_read")
+    context.record(recording, [program])
+    wanted = [number for number in range(1, 41) if number % 7 == 3]
+    for number in range(context.rounds(2, 20)):
+        said = debug(context, recording, "stop if p1: *where % 7 == 3", *["continue", "print *where"] * (len(wanted) + 1), label=f"read{number}")
+        shown = values(said.stdout.decode())
+        context.expect(shown[:len(wanted)] == wanted, f"{shown} instead of {wanted}", said)
+        context.expect(b"does not hold again" in said.stdout, "and no more", said)
+
+
+def test_debug_telling_happens(context):
+    """And is no mere fallback: the tool asks the kernel for it."""
+    context.need("gcc", "gdb", "strace")
+    program, recording, log = compile_c(context, "telling", PROGRAM, "-O0", "-pthread", "-w"), context.path("happens"), context.path("calls")
+    context.record(recording, [program, "messages", "100", "1"])
+    said = context.run(["strace", "-o", log, "-e", "trace=perf_event_open", context.pastcone, "debug", recording, "--batch",
+                        "-ex", "stop if p1: own.word == 1001", "-ex", "continue"], label="strace", env={"PASTCONE_TELL_AFTER": "1"})
+    with open(log, encoding="utf-8") as file:
+        asked = [line for line in file if "perf_event_open" in line]
+    allowed = not any("EACCES" in line or "EPERM" in line for line in asked)
+    context.expect(asked and (not allowed or any(re.search(r" = \d+$", line) for line in asked)), f"asked: {asked}", said)
