@@ -10,6 +10,7 @@
 
 #include "pastcone/base/files.h"
 #include "pastcone/debug/images.h"
+#include "pastcone/gdb/formula.h"
 
 namespace pastcone::debug {
 namespace {
@@ -86,6 +87,16 @@ Result<bool> RecordedFiles::have(const std::vector<std::string>& files, const st
   return false;
 }
 
+/// What gdb does not understand may still be evaluated by us (containers.h).
+Result<bool> RecordedFiles::compile(const std::vector<std::string>& files, const std::string& expression) {
+  for (const std::string& path : files) {
+    if (!TRY(ask(path, "show language")).good) continue;
+    if (gdb::compile_formulas(*gdb_, expression, "main")) return true;
+    if (engine_.interrupted()) return fail("interrupted");
+  }
+  return false;
+}
+
 Status RecordedFiles::check_expression(ProcessId process, const std::string& expression) {
   auto files = all(true);
   if (!files || expressions_.contains(expression)) return {};
@@ -98,6 +109,7 @@ Status RecordedFiles::check_expression(ProcessId process, const std::string& exp
   std::string name = unknown_name(error);
   // What is in two files, or has no type in them, is seen when it is evaluated.
   if (!good && !is_none) good = name.empty() || TRY(have(*files, name, ignored));
+  good = good || TRY(compile(*files, expression));
   if (good) expressions_.insert(expression);
   if (good) return {};
   if (is_none || name.starts_with("operator")) return fail("{}", error);

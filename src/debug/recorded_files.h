@@ -30,6 +30,7 @@ class RecordedFiles {
   Result<gdb::Answer> ask(const std::string& file, const std::string& command);
   /// Whether one of them understands it; `error`: what the first one says else.
   Result<bool> have(const std::vector<std::string>& files, const std::string& expression, std::string& error);
+  Result<bool> compile(const std::vector<std::string>& files, const std::string& expression);
 
   Engine& engine_;
   std::unique_ptr<gdb::Gdb> gdb_;

@@ -60,7 +60,7 @@ Result<std::string> by_thread_pointer(Gdb& gdb, const std::string& expression, c
     bool may_be =
         token.kind == Token::Kind::kName && before != "." && before != "->" && !text.starts_with('$');
     if (may_be && is_thread_local(TRY(gdb.console(command(text, location))))) {
-      Answer type = TRY(gdb.console("whatis " + text));
+      Answer type = TRY(gdb.console("whatis/r " + text));
       Answer distance = TRY(gdb.run("-data-evaluate-expression " +
                                     c_string(fmt::format("(long)((char*)&{} - (char*)$fs_base)", text))));
       int64_t far = distance.good ? std::strtoll(distance.results["value"].text.c_str(), nullptr, 10) : 0;

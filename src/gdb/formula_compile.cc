@@ -374,6 +374,54 @@ Result<std::vector<Formula>> compile_at(Gdb& gdb, const std::string& expression,
   return formulas;
 }
 
+/// gdb says of a member that a class has not which class that is. Of a pointer it says it of the class there.
+std::string class_of(Gdb& gdb, const std::string& expression, const std::string& location) {
+  constexpr std::string_view kBefore = "Couldn't find member named `no_such_member' in struct/union/class `";
+  auto compile = [&](const std::string& format) {
+    return compile_all(gdb, fmt::format(fmt::runtime(format), expression), location);
+  };
+  auto member = compile("({}).no_such_member");
+  if (member || !member.error().message.starts_with(kBefore)) return {};
+  bool pointer = compile("!({})") || compile("!(*({}))");  // the latter: a reference to one
+  if (pointer) return {};
+  std::string name = member.error().message.substr(kBefore.size());
+  return name.substr(0, name.rfind('\''));
+}
+
+/// Whether an expression that is not compiled may still be one about containers (containers.h).
+bool may_have_methods(const std::string& error) {
+  bool of_library =
+      error.starts_with("Couldn't find member named") && error.find("`std::") != std::string::npos;
+  return of_library || is_only_uncompiled(error);
+}
+
+/// gdb (13) does not know it.
+std::string without_nullptr(const std::string& expression) {
+  std::string out;
+  for (const Token& token : tokens_of(expression))
+    out += token.space + (token.text == "nullptr" ? "0" : token.text);
+  return out;
+}
+
+Result<std::vector<Formula>> compile_rewritten(Gdb& gdb, const std::string& given,
+                                               const std::string& location) {
+  std::string expression = given;
+  auto all = compile_at(gdb, expression, location);
+  if (!all && all.error().message == "No symbol \"nullptr\" in current context.") {
+    expression = without_nullptr(given);
+    all = compile_at(gdb, expression, location);
+  }
+  if (all || !may_have_methods(all.error().message)) return all;
+  // gdb would tell of the first place only.
+  auto places = compile_all(gdb, "1", location);
+  if (!places || places->size() > 1) return all;
+  std::string plain =
+      with_members(expression, [&](const std::string& text) { return class_of(gdb, text, location); });
+  if (plain == expression) return all;
+  auto by_members = compile_at(gdb, plain, location);
+  return by_members ? by_members : all;
+}
+
 /// A function by its name alone: neither FILE:LINE nor options nor an address.
 bool is_function_name(const std::string& location) {
   if (location.empty() || (std::isalpha(static_cast<unsigned char>(location[0])) == 0 && location[0] != '_'))
@@ -399,19 +447,14 @@ Result<std::set<std::string>> by_files(Gdb& gdb, const std::string& function) {
 
 Result<std::vector<Formula>> compile_formulas(Gdb& gdb, const std::string& expression,
                                               const std::string& location) {
-  auto all = compile_at(gdb, expression, location);
-  if (!all && is_only_uncompiled(all.error().message)) {
-    auto compiles = [&](const std::string& text) { return compile_all(gdb, text, location).has_value(); };
-    std::string plain = with_members(expression, compiles);
-    auto by_members = plain == expression ? all : compile_at(gdb, plain, location);
-    if (by_members) return by_members;
-  }
+  auto all = compile_rewritten(gdb, expression, location);
   bool unknown = !all && all.error().message.starts_with("No symbol ");
   if (!unknown || !is_function_name(location)) return all;
   // Of several functions of that name, those are meant that have what is named.
   std::vector<Formula> some;
   for (const std::string& place : TRY(by_files(gdb, location)))
-    if (auto there = compile_at(gdb, expression, place)) std::ranges::move(*there, std::back_inserter(some));
+    if (auto there = compile_rewritten(gdb, expression, place))
+      std::ranges::move(*there, std::back_inserter(some));
   if (some.empty()) return all;
   return some;
 }

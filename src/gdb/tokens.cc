@@ -46,10 +46,12 @@ class Lexer {
       return Token::Kind::kString;
     }
     if (c == '\'') {
+      size_t begin = at_;
       advance_quoted('\'');
-      // 'file.c'::name and 'odd name' are names.
+      // 'file.c'::name and 'ns::odd<name>' are names.
       bool qualifies = peek() == ':' && peek(1) == ':';
-      return qualifies ? Token::Kind::kName : Token::Kind::kCharacter;
+      bool qualified = text_.substr(begin, at_ - begin).find("::") != std::string::npos;
+      return qualifies || qualified ? Token::Kind::kName : Token::Kind::kCharacter;
     }
     for (std::string_view op : kLong) {
       if (text_.compare(at_, op.size(), op) != 0) continue;

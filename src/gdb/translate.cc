@@ -71,14 +71,29 @@ class Translator {
     static const std::set<std::string_view> kBetween = {"+",  "-",  "*",  "/",  "%", "&", "|",  "^",
                                                         "<<", ">>", "==", "!=", "<", ">", "<=", ">=",
                                                         "&&", "||", "?",  ":",  ",", "@"};
+    static const std::set<std::string_view> kTested = {"&&", "||", "?", "==", "!=", "<", ">", "<=", ">="};
     if (++depth_ > kDeepest) return lost();
-    std::string out = TRY(operand());
-    while (!lost_ && is_any(kBetween)) {
+    std::string out;
+    for (bool tested = false;;) {
+      std::string one = TRY(operand());
+      tested = tested || is_any(kTested);
+      if (tested && !lost_) TRY_STATUS(check_value(one));
+      out += one;
+      if (lost_ || !is_any(kBetween)) break;
+      tested = is_any(kTested);
       out += take();
-      out += TRY(operand());
     }
     --depth_;
     return out;
+  }
+
+  /// Of an object gdb would test its address, or compare that with a pointer.
+  Status check_value(const std::string& one) {
+    bool object = TRY(compiles_(one)).empty() && TRY(compiles_("!(" + one + ")")).empty() &&
+                  !TRY(compiles_(one + " && 1")).empty();
+    if (object)
+      return fail("gdb knows no value of {}, an object", one.substr(one.find_first_not_of(" \t\n")));
+    return {};
   }
 
   /// An operand that counts as a number.
