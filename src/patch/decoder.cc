@@ -90,6 +90,7 @@ std::optional<Instruction> decode(ByteView bytes, uint64_t address) {
   result.is_padding = raw.mnemonic == ZYDIS_MNEMONIC_NOP || raw.mnemonic == ZYDIS_MNEMONIC_INT3;
   result.is_call = has_target && raw.meta.category == ZYDIS_CATEGORY_CALL;
   result.is_lea = raw.mnemonic == ZYDIS_MNEMONIC_LEA;
+  result.is_compare = raw.mnemonic == ZYDIS_MNEMONIC_CMP || raw.mnemonic == ZYDIS_MNEMONIC_TEST;
   bool rip_relative = (raw.attributes & ZYDIS_ATTRIB_HAS_MODRM) != 0 && raw.raw.modrm.mod == 0 &&
                       raw.raw.modrm.rm == 5 && raw.raw.disp.size == 32;
   if (rip_relative) {

@@ -26,6 +26,7 @@ struct Instruction {
   Flow flow = Flow::kNext;
   bool is_padding = false;  ///< a nop or an int3
   bool is_lea = false;
+  bool is_compare = false;      ///< cmp or test: it sets flags, and nothing else
   bool is_call = false;         ///< to a direct target
   bool is_site = false;         ///< one of those to redirect; then `descriptor` says which
   bool is_movable = true;       ///< false: relative to %rip in a way that we do not re-encode

@@ -27,13 +27,13 @@ constexpr uint8_t kRax = 0, kRcx = 1;
 
 bool fits(int64_t distance) { return distance == static_cast<int32_t>(distance); }
 
-/// The instructions at `rip` that make room for a jump; none if there are no such.
-std::vector<Instruction> find_group(const Breakpoint& request) {
+/// The instructions, `before` bytes in front of `rip`, that make room for a jump; none if there are no such.
+std::vector<Instruction> find_group(const Breakpoint& request, size_t before) {
   std::vector<Instruction> group;
   ByteView code(request.code, sizeof request.code);
-  size_t at = kMiddle;
+  size_t at = kMiddle - before;
   bool falls_through = true;
-  while (at - kMiddle < kJumpSize) {
+  while (at - (kMiddle - before) < kJumpSize) {
     auto instruction = patch::decode(code.subspan(at, request.code_end - at), request.rip + (at - kMiddle));
     if (!instruction || (!falls_through && !instruction->is_padding)) return {};
     bool movable = instruction->is_movable && !instruction->is_site && instruction->flow != Flow::kOther &&
@@ -44,6 +44,25 @@ std::vector<Instruction> find_group(const Breakpoint& request) {
     at += instruction->length;
   }
   return group;
+}
+
+/// How long the instruction directly in front of `rip` is, if it is a comparison and nothing else can be there: from wherever one
+/// begins to decode. 0: it is not.
+size_t comparison_before(const Breakpoint& request) {
+  ByteView code(request.code, sizeof request.code);
+  size_t length = 0;
+  for (int start = 0; start < kStarts; ++start) {
+    std::optional<Instruction> last;
+    size_t at = request.code_begin + static_cast<size_t>(start);
+    while (at < kMiddle) {
+      last = patch::decode(code.subspan(at, request.code_end - at), request.rip + (at - kMiddle));
+      at += last ? last->length : 1;
+    }
+    bool compares = at == kMiddle && last && last->is_compare && (length == 0 || length == last->length);
+    if (!compares) return 0;
+    length = last->length;
+  }
+  return length;
 }
 
 /// Whether some jump nearby leads behind the first instruction of what is to be displaced. Where instructions begin in front
@@ -64,7 +83,7 @@ bool has_target_inside(const Breakpoint& request, uint64_t first, uint64_t last)
 /// Writes the stub. It leaves the flags alone, and the stack: what lies there unused may be among the words of a point.
 class StubWriter {
  public:
-  explicit StubWriter(const Breakpoint& request) : request_(request) {}
+  StubWriter(const Breakpoint& request, size_t before) : request_(request), before_(before) {}
   bool write(const std::vector<Instruction>& group);
   const std::vector<uint8_t>& code() const { return code_; }
   size_t hit() const { return hit_; }
@@ -109,6 +128,7 @@ class StubWriter {
   void put_moved(const Instruction& instruction);
 
   const Breakpoint& request_;
+  const size_t before_;
   std::vector<uint8_t> code_;
   bool reachable_ = true;
   size_t hit_ = 0, resume_ = 0;
@@ -163,7 +183,7 @@ void StubWriter::put_moved(const Instruction& instruction) {
 bool StubWriter::write(const std::vector<Instruction>& group) {
   std::vector<Condition> all = conditions();
   if (all.empty()) return false;
-  reachable_ = fits(static_cast<int64_t>(request_.stub - (request_.rip + kJumpSize)));
+  reachable_ = fits(static_cast<int64_t>(request_.stub - (request_.rip - before_ + kJumpSize)));
   save(kRcx, THREAD_SAVED_RCX);
   size_t next = 0;
   if (all[0].number && *all[0].number != kRcx) {
@@ -206,20 +226,28 @@ bool StubWriter::write(const std::vector<Instruction>& group) {
   return reachable_ && code_.size() <= sizeof request_.bytes;
 }
 
-bool answer(Breakpoint& breakpoint) {
-  if (breakpoint.code_end > sizeof breakpoint.code || breakpoint.code_end < kMiddle) return false;
-  std::vector<Instruction> group = find_group(breakpoint);
+bool answer(Breakpoint& breakpoint, size_t before) {
+  std::vector<Instruction> group = find_group(breakpoint, before);
   if (group.empty()) return false;
-  uint64_t second = group.front().end(), last = breakpoint.rip + kJumpSize - 1;
-  if (second <= last && has_target_inside(breakpoint, breakpoint.rip + 1, group.back().end() - 1)) return false;
-  StubWriter writer(breakpoint);
+  uint64_t first = breakpoint.rip - before, second = group.front().end(), last = first + kJumpSize - 1;
+  if (second <= last && has_target_inside(breakpoint, first + 1, group.back().end() - 1)) return false;
+  StubWriter writer(breakpoint, before);
   if (!writer.write(group)) return false;
   std::memcpy(breakpoint.bytes, writer.code().data(), writer.code().size());
   breakpoint.stub_size = static_cast<uint32_t>(writer.code().size());
   breakpoint.hit = static_cast<uint32_t>(writer.hit());
   breakpoint.resume = static_cast<uint32_t>(writer.resume());
-  breakpoint.displaced = static_cast<uint32_t>(group.back().end() - breakpoint.rip);
+  breakpoint.before = static_cast<uint32_t>(before);
+  breakpoint.displaced = static_cast<uint32_t>(group.back().end() - first);
   return true;
+}
+
+/// Where there is no room at a conditional jump, there may be at the comparison that it depends on.
+bool answer(Breakpoint& breakpoint) {
+  if (breakpoint.code_end > sizeof breakpoint.code || breakpoint.code_end < kMiddle) return false;
+  if (answer(breakpoint, 0)) return true;
+  size_t before = comparison_before(breakpoint);
+  return before > 0 && answer(breakpoint, before);
 }
 
 }  // namespace
@@ -227,11 +255,12 @@ bool answer(Breakpoint& breakpoint) {
 void serve_breakpoint(Breakpoint& breakpoint, Tracer* tracer) {
   if (record::load(breakpoint.state) != static_cast<uint32_t>(BreakpointState::kWanted)) return;
   auto thread = static_cast<pid_t>(breakpoint.lock);
-  uint64_t end = breakpoint.rip + kLongestGroup;
-  if ((tracer != nullptr && tracer->has_break(thread, breakpoint.rip, end)) || !answer(breakpoint))
+  bool answered = answer(breakpoint);
+  uint64_t at = breakpoint.rip - breakpoint.before;
+  if (!answered || (tracer != nullptr && tracer->has_break(thread, at, at + kLongestGroup)))
     breakpoint.displaced = 0;
   else if (tracer != nullptr)
-    tracer->note_jump(thread, breakpoint.rip, breakpoint.stub);
+    tracer->note_jump(thread, at, breakpoint.stub);
   record::bump_and_wake(breakpoint.state);  // kReady
 }
 

@@ -74,9 +74,9 @@ class BreakpointTest : public testing::Test {
     EXPECT_LE(b.stub_size, sizeof b.bytes);
     std::memcpy(memory_ + kPage, b.bytes, b.stub_size);
     hit_at = b.stub + b.hit + 1;
-    auto distance = static_cast<int32_t>(b.stub - (b.rip + 5));
-    memory_[offset] = 0xe9;
-    std::memcpy(memory_ + offset + 1, &distance, sizeof distance);
+    auto distance = static_cast<int32_t>(b.stub - (b.rip - b.before + 5));
+    memory_[offset - b.before] = 0xe9;
+    std::memcpy(memory_ + (offset - b.before) + 1, &distance, sizeof distance);
     return true;
   }
   void run(uint64_t* word = nullptr) { reinterpret_cast<void (*)(uint64_t*)>(memory_)(word); }
@@ -181,6 +181,34 @@ TEST_F(BreakpointTest, AllRegistersFitBesideAllWords) {
   while (request_.word_count < std::size(request_.words)) request_.words[request_.word_count++] = {reinterpret_cast<uint64_t>(&word), 0};
   request_.compared = 0xffff;
   EXPECT_TRUE(set(pass));
+}
+
+/// What comes behind the branch is jumped to: a jump there would be in the way.
+TEST_F(BreakpointTest, WhereThereIsNoRoomTheComparisonBeforeHasSome) {
+  for (int i = 0; i < 40; ++i) put({0x90});                                // nop: enough to see where instructions begin
+  put({0x31, 0xc0, 0x48, 0x85, 0xff, 0x74, 9});                            // xor %eax,%eax; test %rdi,%rdi; je the end
+  size_t pass = put({0x48, 0xff, 0xc0});                                   // inc %rax
+  size_t compares = put({0x48, 0x39, 0xf8});                               // cmp %rdi,%rax
+  size_t branch = put({0x75, static_cast<uint8_t>(pass - (size_ + 2))});   // jne
+  put({0x90, 0xc3});                                                       // nop; the end: ret
+  watched = REG_RAX;
+  request_.compared = 1;
+  request_.registers[0] = 31;
+  ASSERT_TRUE(set(branch));
+  EXPECT_EQ(request_.before, branch - compares);
+  run(reinterpret_cast<uint64_t*>(uint64_t{kPasses}));
+  EXPECT_EQ(hits, 1);
+  EXPECT_EQ(seen, 31u);
+}
+
+TEST_F(BreakpointTest, OtherInstructionsBeforeHaveNone) {
+  for (int i = 0; i < 40; ++i) put({0x90});
+  put({0x31, 0xc0, 0x48, 0x85, 0xff, 0x74, 6});                            // xor %eax,%eax; test %rdi,%rdi; je the end
+  size_t pass = put({0x48, 0xff, 0xcf});                                   // dec %rdi
+  size_t branch = put({0x75, static_cast<uint8_t>(pass - (size_ + 2))});   // jne
+  put({0x90, 0xc3});                                                       // nop; the end: ret
+  request_.compared = 1 << 5;
+  EXPECT_FALSE(set(branch));
 }
 
 TEST_F(BreakpointTest, FlagsAreLeftAlone) {

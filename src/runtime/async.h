@@ -6,8 +6,8 @@
 // stopped: the log gets kAsync with its registers and with words of memory that have changed, which tell this pass from all
 // others; then what happened there (a hand-over, signals).
 // Replay: when kAsync is next in the log, a breakpoint is set at that instruction: a jump to a stub that compares some of
-// these values, in a few nanoseconds (see stage::Breakpoint), or if that is not possible an int3. When all are equal the
-// same happens again.
+// these values, in a few nanoseconds (see stage::Breakpoint), or if that is not possible an int3. Where there is no room for the
+// jump there may be at the comparison directly in front. When all are equal the same happens again.
 #pragma once
 
 #include "pastcone/trace/format.h"

@@ -33,7 +33,8 @@ struct AsyncState {
   bool armed, stepping;
   u32 misses;
   u64 near_address, near_recorded, near_actual;  ///< a word that was another although all registers were right
-  u32 overwritten;        ///< how many bytes at the point are ours now
+  u64 at;                 ///< where the breakpoint lies: at the point, or at a comparison that leads there
+  u32 overwritten;        ///< how many bytes there are ours now
   u8 original[8];         ///< what they were
   u64 stub, stub_hit;     ///< 0: a plain breakpoint
   AsyncPoint point;

@@ -11,6 +11,7 @@ namespace {
 static_assert(kMostWords <= sizeof stage::Breakpoint::words / sizeof stage::Breakpoint::words[0]);
 
 constexpr u32 kMostMisses = 4'000'000;  // some ten seconds
+constexpr u64 kArithmeticFlags = 0x8d5;
 
 bool registers_match(const Frame& frame, const AsyncPoint& point) {
   u64 now[18];
@@ -90,7 +91,7 @@ bool set_stub(Thread& t, u64& from, bool may_move) {
     if (!read_memory(b.code + b.code_begin - n, end - n, n)) break;
     b.code_begin -= (u32)n;
   }
-  b.displaced = b.resume = 0;
+  b.displaced = b.resume = b.before = 0;
   b.from = from;
   auto& header = g.stage.header();
   store(b.state, (u32)stage::BreakpointState::kWanted);
@@ -100,14 +101,16 @@ bool set_stub(Thread& t, u64& from, bool may_move) {
     Timespec wait{0, 100'000'000};
     futex_wait(b.state, (u32)stage::BreakpointState::kWanted, &wait);
   }
-  bool inside = from > rip && from < rip + b.displaced;
+  u64 at = rip - b.before;
+  bool inside = from > at && from < at + b.displaced;
   bool ready = load(b.state) == (u32)stage::BreakpointState::kReady && b.displaced >= 5 && (!inside || (may_move && b.resume));
   if (ready) {
     memcpy((void*)page, b.bytes, b.stub_size);
     a.stub = page;
     a.stub_hit = page + b.hit + 1;
     a.overwritten = 5;
-    memcpy(a.original, b.code + middle, 5);
+    a.at = at;
+    memcpy(a.original, b.code + (middle - b.before), 5);
     if (inside) from = page + b.resume;
   }
   store(b.state, (u32)stage::BreakpointState::kFree);
@@ -117,9 +120,9 @@ bool set_stub(Thread& t, u64& from, bool may_move) {
     return false;
   }
   u8 jump[5] = {0xe9};
-  i32 distance = (i32)(page - (rip + 5));
+  i32 distance = (i32)(page - (at + 5));
   memcpy(jump + 1, &distance, 4);
-  write_code(rip, jump, sizeof jump);
+  write_code(at, jump, sizeof jump);
   return true;
 }
 
@@ -144,7 +147,7 @@ void note_near_miss(AsyncState& a, const AsyncPoint::Word& word) {
 /// The point is reached: as if nothing had been there.
 void disarm(AsyncState& a) {
   a.armed = false;
-  write_code(a.point.registers[16], a.original, a.overwritten);
+  write_code(a.at, a.original, a.overwritten);
   if (a.stub) sys(__NR_munmap, a.stub, kPage);
   a.stub = 0;
 }
@@ -170,6 +173,7 @@ void arm(Thread& t, u64& from, bool may_move) {
   a.near_address = 0;
   a.stepping = false;
   a.stub = 0;
+  a.at = rip;
   if (!read_memory(a.original[0], rip)) diverge(t, Cause::kInterrupt, "was interrupted where there is no code now", (i64)rip, 0);
   a.armed = true;
   if ((a.point.changed_registers || a.point.count) && set_stub(t, from, may_move)) return;
@@ -200,21 +204,26 @@ bool on_breakpoint(Thread& t, KernelContext& context) {
   AsyncState& a = t.async;
   if (a.surveying) return on_step_trap(t, context);
   if (!a.armed) return false;
-  u64 at = a.point.registers[16];
+  u64 point = a.point.registers[16];
   if (a.stepping) {
     a.stepping = false;
     context.flags &= ~kTrapFlag;
     set_int3(a);
     return true;
   }
-  if (context.rip != (a.stub ? a.stub_hit : at + 1)) return false;
+  if (context.rip != (a.stub ? a.stub_hit : a.at + 1)) return false;
+  // The comparison in front of it only sets flags, and has the same to compare.
+  u64 flags = context.flags;
+  if (a.at != point) flags = (flags & ~kArithmeticFlags) | (a.point.registers[17] & kArithmeticFlags);
   Frame now;
   to_frame(now, context);
-  now.rip = at;
+  now.rip = point;
+  now.flags = flags;
   if (registers_match(now, a.point)) {
     const AsyncPoint::Word* other = find_difference(a.point);
     if (!other) {
-      context.rip = at;
+      context.rip = point;
+      context.flags = flags;
       disarm(a);
       divert(t, context);
       return true;
@@ -226,8 +235,8 @@ bool on_breakpoint(Thread& t, KernelContext& context) {
     give_up(t);
   }
   if (a.stub) return true;  // behind the int3 it goes on
-  context.rip = at;
-  write_code(at, a.original, 1);
+  context.rip = a.at;
+  write_code(a.at, a.original, 1);
   a.stepping = true;
   context.flags |= kTrapFlag;
   return true;

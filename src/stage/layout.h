@@ -62,7 +62,8 @@ struct Breakpoint {
   uint32_t stub_size;       ///< the answer: bytes of `bytes`,
   uint32_t hit;             ///< offset of the int3 in it that says that all is equal,
   uint32_t resume;          ///< offset of the instruction at `from` in it, if that is one of those that are displaced; else 0
-  uint32_t displaced;       ///< bytes at rip that the jump to it may overwrite; 0: there is no room for it
+  uint32_t before;          ///< the jump to it lies that much before rip, at a comparison that leads there and sets the flags;
+  uint32_t displaced;       ///< bytes that the jump may overwrite; 0: there is no room for it
   struct {
     uint64_t address, value;
   } words[48];              ///< as many as kAsync may have
