@@ -43,7 +43,7 @@ symbols::Registers as_dwarf(const user_regs_struct& from) {
 bool in_runtime(uint64_t address) { return address >= patch::kRuntimeBase && address < patch::kRuntimeEnd; }
 
 void CodeMap::look(pid_t process) {
-  std::string text = read_file(fmt::format("/proc/{}/maps", process)).value_or("");
+  std::string text = symbols::read_maps(process).value_or("");
   if (std::exchange(maps_, text) == text) return;
   trampolines_.clear();
   patched_.clear();

@@ -285,7 +285,7 @@ Status Scan::check_private(Post& post, const Word& word) {
     return !state->part->shared && std::ranges::any_of(state->terms, reads);
   });
   if (concerned == post.parts.end() || world_.processes.processes().size() < 2) return {};
-  std::string maps = TRY(read_file(fmt::format("/proc/{}/maps", now().pid(post.process))));
+  std::string maps = TRY(symbols::read_maps(now().pid(post.process)));
   std::vector<symbols::Mapping> mappings = symbols::parse_mappings(maps);
   auto there = std::ranges::find_if(mappings, [&](const symbols::Mapping& one) {
     return word.address >= one.start && word.address < one.end;

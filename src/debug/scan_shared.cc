@@ -55,7 +55,7 @@ Result<std::vector<Scan::Hold>> Scan::holds_of(ProcessId process) const {
 }
 
 void Scan::look_at_mappings(Post& post) {
-  auto maps = read_file(fmt::format("/proc/{}/maps", now().pid(post.process)));
+  auto maps = symbols::read_maps(now().pid(post.process));
   if (!maps || maps->empty()) return;  // it has ended, and has had what it had
   post.mapped_at = 0;
   for (const auto& [thread, stream] : world_.recording.threads())

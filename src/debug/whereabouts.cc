@@ -5,7 +5,7 @@
 namespace pastcone::debug {
 
 symbols::Symbols& Whereabouts::symbols_of(ProcessId process) {
-  auto maps = read_file(fmt::format("/proc/{}/maps", engine_.now().pid(process)));
+  auto maps = symbols::read_maps(engine_.now().pid(process));
   std::vector<symbols::Mapping> mappings = symbols::parse_mappings(maps ? *maps : "");
   std::erase_if(mappings, [](const symbols::Mapping& mapping) { return !replay::is_program(mapping) || mapping.file.empty(); });
   std::string key;

@@ -10,7 +10,7 @@
 namespace pastcone::replay {
 
 AheadMemory::AheadMemory(pid_t process, TracedMemory& memory) : process_(process), memory_(memory) {
-  if (auto maps = read_file(fmt::format("/proc/{}/maps", process)))
+  if (auto maps = symbols::read_maps(process))
     mappings_ = symbols::parse_mappings(*maps);
 }
 

@@ -53,7 +53,7 @@ std::vector<GuardedPages::Change> GuardedPages::to_guard(const std::set<uint64_t
   std::vector<Change> changes;
   bool all = std::ranges::all_of(wanted, [&](uint64_t page) { return guarded_.contains(page); });
   if (all) return changes;
-  auto maps = read_file(fmt::format("/proc/{}/maps", process));
+  auto maps = symbols::read_maps(process);
   if (!maps) return changes;
   std::vector<symbols::Mapping> mappings = symbols::parse_mappings(*maps);
   for (uint64_t page : wanted) {
@@ -89,7 +89,7 @@ void GuardedPages::note_freed(const Change& change) {
 
 void GuardedPages::note_growth(pid_t process) {
   if (lowest_.empty()) return;
-  auto maps = read_file(fmt::format("/proc/{}/maps", process));
+  auto maps = symbols::read_maps(process);
   if (!maps) return;
   for (const symbols::Mapping& one : symbols::parse_mappings(*maps)) {
     auto was = lowest_.lower_bound(one.start + 1);

@@ -192,7 +192,7 @@ bool Tracer::write(pid_t process, uint64_t address, const void* from, size_t siz
 
 std::vector<symbols::Mapping> Tracer::mappings(pid_t process) const {
   ProcessRef found = find(process);
-  auto maps = read_file(fmt::format("/proc/{}/maps", process));
+  auto maps = symbols::read_maps(process);
   if (!found || !maps) return {};
   return found->memory->pages.undo(symbols::parse_mappings(*maps));
 }

@@ -78,7 +78,7 @@ bool is_harmless(const __ptrace_syscall_info& info) {
 
 /// A `syscall` somewhere. In the runtime if it is there: elsewhere it might be caught.
 uint64_t find_call_instruction(const TracedMemory& memory, pid_t process) {
-  auto maps = read_file(fmt::format("/proc/{}/maps", process));
+  auto maps = symbols::read_maps(process);
   if (!maps) return 0;
   std::vector<symbols::Mapping> all = symbols::parse_mappings(*maps);
   std::erase_if(all, [](const symbols::Mapping& one) { return !one.executable || one.of_kernel; });

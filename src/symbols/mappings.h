@@ -1,7 +1,10 @@
 // What a process has mapped, as /proc/PID/maps has it.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -19,6 +22,11 @@ struct Mapping {
   /// What is mapped, for all who have it: device and inode. Shared anonymous memory has them, too.
   std::pair<uint64_t, uint64_t> object = {};
 };
+
+/// /proc/PID/maps, and /proc/PID/mem. Where the first thread has ended (pthread_exit in main) it has no memory any more; then those
+/// of another one.
+Result<std::string> read_maps(pid_t process);
+Result<UniqueFd> open_memory(pid_t process);
 
 /// Lines that make no sense are left out.
 std::vector<Mapping> parse_mappings(std::string_view proc_maps);

@@ -174,3 +174,36 @@ def test_debug_torn(context):
         context.expect_nobody_left(label)
         context.expect(result.status in (0, 1) and len(result.stderr.splitlines()) <= 1, f"the program is {label}: more than a line", result)
         context.expect(result.status == 1 or b"\n* p1:40 " in result.stdout, f"the program is {label}", result)
+
+
+FIRST_ENDS = r"""#include <pthread.h>
+#include <unistd.h>
+volatile int number;
+static void* go_on(void* unused) {
+  for (int i = 10; i < 20; ++i) {
+    getppid();
+    number = i;
+  }
+  return unused;
+}
+int main(void) {
+  pthread_t other;
+  for (int i = 0; i < 10; ++i) {
+    getppid();
+    number = i;
+  }
+  pthread_create(&other, NULL, go_on, NULL);
+  pthread_exit(NULL);
+}
+"""
+
+
+def test_debug_first_thread_ended(context):
+    """A process goes on behind pthread_exit in main, and is looked at as others are."""
+    context.need("gcc", "gdb")
+    program, recording = compile_c(context, "first_ends", FIRST_ENDS, "-O0", "-pthread"), context.path("first_ends")
+    context.record(recording, [program])
+    said = debug(context, recording, "stop if p1: number % 5 == 4", *["continue", "print number"] * 4, "delete 1", "restart", "break go_on", "continue",
+                 "next 3", "print number", "bt 1", "watch number if number == 17", "continue", "print number")
+    text = said.stdout.decode()
+    context.expect(values(text) == [4, 9, 14, 19, 9, 17] and "does not run" not in said.stderr.decode(), f"{values(text)}:\n{text}", said)
