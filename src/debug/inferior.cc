@@ -21,7 +21,7 @@ bool is_break(PointKind kind) { return kind == PointKind::kBreak || kind == Poin
 std::vector<pid_t> Inferior::threads() {
   std::vector<pid_t> found;
   for (pid_t tid : engine_.now().tracer().threads(process()))
-    if (ThreadId thread = engine_.now().thread_of(tid); thread.valid())
+    if (ThreadId thread = engine_.now().thread_of(tid); thread.valid() && engine_.now().tid(thread) != 0)
       found.push_back(static_cast<pid_t>(thread.number()));
   std::ranges::sort(found);
   return found;
@@ -38,6 +38,9 @@ std::string Inferior::thread_name(pid_t thread) { return fmt::format("{}.{}", pr
 Result<gdb::Registers> Inferior::registers(pid_t thread) {
   if (question_ && question_->thread() == id_of(thread)) return question_->registers();
   gdb::Registers registers;
+  // gdb looks once more at a thread that it was told has ended.
+  bool others_go_on = engine_.now().tid(id_of(thread)) == 0 && !threads().empty();
+  if (others_go_on) return registers;
   registers.general = TRY(engine_.now().registers(id_of(thread)));
   registers.floating = TRY(engine_.now().tracer().float_registers(engine_.now().tid(id_of(thread))));
   return registers;
@@ -270,14 +273,14 @@ gdb::Stop Inferior::stop_of(ThreadId thread, const Result<Rest>& rest) {
 }
 
 std::vector<uint8_t> Inferior::auxv() {
-  auto text = read_file(fmt::format("/proc/{}/auxv", process()));
+  auto text = read_file(symbols::proc_of(process()) / "auxv");
   if (!text) return {};
   return {text->begin(), text->end()};
 }
 
 Path Inferior::program() {
   std::error_code error;
-  return std::filesystem::read_symlink(fmt::format("/proc/{}/exe", process()), error);
+  return std::filesystem::read_symlink(symbols::proc_of(process()) / "exe", error);
 }
 
 }  // namespace pastcone::debug

@@ -20,7 +20,7 @@ constexpr uint8_t kInt3 = 0xcc;
 bool share_memory(pid_t one, pid_t other) { return syscall(SYS_kcmp, one, other, KCMP_VM, 0, 0) == 0; }
 
 Result<std::shared_ptr<TracedMemory>> TracedMemory::open(pid_t process) {
-  UniqueFd memory = TRY(symbols::open_memory(process));
+  UniqueFd memory = TRY(open_file(symbols::proc_of(process) / "mem", O_RDWR | O_CLOEXEC));
   return std::shared_ptr<TracedMemory>(new TracedMemory(std::move(memory)));
 }
 

@@ -203,7 +203,12 @@ void Tracer::note_handler_call(Thread& thread) {
 TraceStop Tracer::watch_stop(const Thread& thread) const {
   const WatchedWord& word = thread.watches_hit.front();
   uint64_t behind = thread.trapped_at ? *thread.trapped_at : next_instruction(thread.id);
-  return {TraceStop::Kind::kWatch, thread.process.lock()->id, thread.id, word.address, 0, word.size, word.reads, behind, thread.ahead != nullptr};
+  TraceStop stop{TraceStop::Kind::kWatch, thread.process.lock()->id, thread.id, word.address};
+  stop.size = word.size;
+  stop.reads = word.reads;
+  stop.behind = behind;
+  stop.ahead = thread.ahead != nullptr;
+  return stop;
 }
 
 std::optional<TraceStop> Tracer::classify_trap(Thread& thread, int code) {

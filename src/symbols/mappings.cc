@@ -1,7 +1,5 @@
 #include "pastcone/symbols/mappings.h"
 
-#include <fcntl.h>
-
 #include <algorithm>
 #include <cinttypes>
 #include <cstdio>
@@ -9,33 +7,19 @@
 #include <string>
 
 namespace pastcone::symbols {
-namespace {
-
-std::vector<Path> files_of_threads(pid_t process, const char* name) {
-  std::vector<Path> files = {fmt::format("/proc/{}/{}", process, name)};
-  std::error_code ignored;
-  for (const auto& thread : std::filesystem::directory_iterator(fmt::format("/proc/{}/task", process), ignored))
-    files.push_back(thread.path() / name);
-  return files;
+Path proc_of(pid_t process) {
+  std::error_code error;
+  auto has_memory = [&](const Path& place) {
+    return !std::filesystem::read_symlink(place / "exe", error).empty();
+  };
+  Path own = fmt::format("/proc/{}", process);
+  if (has_memory(own)) return own;
+  for (const auto& thread : std::filesystem::directory_iterator(own / "task", error))
+    if (has_memory(thread.path())) return thread.path();
+  return own;
 }
 
-}  // namespace
-
-Result<std::string> read_maps(pid_t process) {
-  Result<std::string> first = read_file(fmt::format("/proc/{}/maps", process));
-  if (!first || !first->empty()) return first;
-  for (const Path& file : files_of_threads(process, "maps"))
-    if (auto maps = read_file(file); maps && !maps->empty()) return maps;
-  return first;
-}
-
-Result<UniqueFd> open_memory(pid_t process) {
-  Result<UniqueFd> first = open_file(fmt::format("/proc/{}/mem", process), O_RDWR | O_CLOEXEC);
-  if (first) return first;
-  for (const Path& file : files_of_threads(process, "mem"))
-    if (auto memory = open_file(file, O_RDWR | O_CLOEXEC)) return memory;
-  return first;
-}
+Result<std::string> read_maps(pid_t process) { return read_file(proc_of(process) / "maps"); }
 
 std::vector<Mapping> parse_mappings(std::string_view proc_maps) {
   std::vector<Mapping> result;

@@ -23,10 +23,10 @@ struct Mapping {
   std::pair<uint64_t, uint64_t> object = {};
 };
 
-/// /proc/PID/maps, and /proc/PID/mem. Where the first thread has ended (pthread_exit in main) it has no memory any more; then those
-/// of another one.
+/// /proc/PID; or, where the first thread has ended (pthread_exit in main) and has neither memory nor program any more, what is
+/// below it for another one.
+Path proc_of(pid_t process);
 Result<std::string> read_maps(pid_t process);
-Result<UniqueFd> open_memory(pid_t process);
 
 /// Lines that make no sense are left out.
 std::vector<Mapping> parse_mappings(std::string_view proc_maps);

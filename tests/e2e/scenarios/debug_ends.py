@@ -206,4 +206,4 @@ def test_debug_first_thread_ended(context):
     said = debug(context, recording, "stop if p1: number % 5 == 4", *["continue", "print number"] * 4, "delete 1", "restart", "break go_on", "continue",
                  "next 3", "print number", "bt 1", "watch number if number == 17", "continue", "print number")
     text = said.stdout.decode()
-    context.expect(values(text) == [4, 9, 14, 19, 9, 17] and "does not run" not in said.stderr.decode(), f"{values(text)}:\n{text}", said)
+    context.expect(values(text) == [4, 9, 14, 19, 10, 17] and "does not run" not in said.stderr.decode(), f"{values(text)}:\n{text}", said)
