@@ -221,7 +221,7 @@ Status Scan::open_gate(Post& post, const Hold& gate) {
     return settle(gate.thread);
   }
   if (gate.kind != Hold::Kind::kBegins) return look_again(post, gate);
-  bool executed = gate.step > 2;
+  bool executed = executes(gate);
   if (executed) {
     Moment begins = moment(gate.thread, 0);
     --begins.step.event;  // the old program is not there any more
@@ -231,12 +231,17 @@ Status Scan::open_gate(Post& post, const Hold& gate) {
   return open(post, {post, gate.thread, moment(gate.thread, 0), nullptr}, executed);
 }
 
+/// A forked process begins, too.
+bool Scan::executes(const Hold& gate) { return gate.kind == Hold::Kind::kBegins && gate.step > 2; }
+
 Status Scan::open_gates() {
   for (bool any = true; any;) {
     any = false;
     for (auto& [process, post] : posts_) {
       for (size_t i = find_reached(post); i != SIZE_MAX; i = find_reached(post)) {
         Hold gate = post.gates[i];
+        // What others write meanwhile is not the old program's any more: the gate says so (is_closed).
+        if (executes(gate)) forget_points(post);
         post.gates.erase(post.gates.begin() + static_cast<ptrdiff_t>(i));
         TRY_STATUS(open_gate(post, gate));
         aim(gate.thread);
@@ -328,7 +333,8 @@ Result<Scan::Halt> Scan::go_on() {
         take_outlooks();
         if (lost_) break;
         for (const auto& [process, record] : world_.processes.processes())
-          if (now().was_killed(process)) return fail("{} has been killed, by nobody in the recording", process);
+          if (now().was_killed(process))
+            return fail("{} has been killed, by nobody in the recording", process);
         over_ = true;
         for (const PartState& state : states_) {
           for (const Term& term : state.terms) {

@@ -253,6 +253,7 @@ class Scan {
   size_t find_reached(const Post& post) const;
   bool gate_reached() const;
   void aim(ThreadId thread);
+  static bool executes(const Hold& gate);
   Status open_gate(Post& post, const Hold& gate);
   Status open_gates();
   Status open_births(Post& post);
@@ -370,6 +371,7 @@ class Scan {
   Status end_telling(Post& post);
   bool may_be_writing(const Post& post, ThreadId thread);
   void let_tellers_go();
+  static bool knows(const Post& post);
   void learn(Post& post);
   void learn(Post& writer, const stage::JournalEntry& entry);
   static void learn_shared(Post& post, const Post& writer, const Word& word, const uint8_t* bytes);

@@ -80,9 +80,11 @@ bool Scan::has_journal_entries(const Post& post) const {
 
 /// Not all that it has done, or others in memory that they share, has been judged.
 bool Scan::is_behind(const Post& post) const {
+  if (lost_) return true;
   return std::ranges::any_of(posts_, [&](const auto& entry) {
     const Post& other = entry.second;
-    return (&other == &post || (is_member(other) && is_member(post))) && has_journal_entries(other);
+    bool concerned = &other == &post || (is_member(other) && is_member(post));
+    return concerned && other.journal != 0 && (has_journal_entries(other) || load(journal(other).lost) != 0);
   });
 }
 
@@ -161,6 +163,7 @@ bool Scan::judge_entry(Post& writer, const stage::JournalEntry& entry) {
 }
 
 bool Scan::judge_as_known(Post& post, const Sight& sight) {
+  if (reads_own(post)) return false;
   bool known = true;
   missed_ = false;
   std::vector<std::pair<Term*, Verdict>> found;

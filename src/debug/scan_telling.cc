@@ -132,7 +132,7 @@ Status Scan::begin_telling() {
     begin_journal(*post);
   }
   for (auto& [process, post] : posts_) {
-    if (telling_ && is_member(post) && post.open) learn(post);
+    if (telling_ && is_member(post) && post.open && !knows(post)) learn(post);
     if (post.tells) keep_turns(post);
   }
   return {};
@@ -160,6 +160,7 @@ Status Scan::end_telling(Post& post) {
 /// to be a scan without.
 bool Scan::may_be_writing(const Post& post, ThreadId thread) {
   if (!post.tells || post.process == thread.process() || now().pid(post.process) == 0) return false;
+  if (lost_) return true;
   lost_ = std::ranges::any_of(world_.processes.find(post.process)->threads, [&](const ThreadRecord& each) {
     return now().tid(each.id) != 0 && !now().in_call(each.id);
   });
@@ -175,6 +176,14 @@ void Scan::let_tellers_go() {
     now().tracer().let_go(pid);
     bind(post, threads, true);
   }
+}
+
+/// All that is watched in it.
+bool Scan::knows(const Post& post) {
+  return std::ranges::all_of(post.armed, [&](const auto& entry) {
+    uint8_t bytes[sizeof(uint64_t)];
+    return entry.first.size <= sizeof bytes && read_known(post, entry.first.address, bytes, entry.first.size);
+  });
 }
 
 /// What is watched in it, as it is now.

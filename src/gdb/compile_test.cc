@@ -106,6 +106,30 @@ TEST_F(CompileTest, AgreesWithGdbInCxx) {
   agree({"ref", "ref == 3", "ref + 1", "!ref", "-ref", "long_ref", "long_ref == 77",
          "state_ref == State::kBusy", "obj_ref.d", "obj_ref.ref", "(obj_ref).d", "(char)ref",
          "ref == ns::counter && obj_ref.flag == 0", "long_ref > ref"});
+  // To a pointer or an array it is followed first.
+  agree({"*pointer_ref", "*pointer_ref == 5", "(*pointer_ref) == 5", "five == *pointer_ref",
+         "pointer_ref && *pointer_ref == 5", "*pointer_ref + 1", "**pointer_pointer_ref",
+         "*pointer_pointer_ref == to_five", "*array_ref == 7", "*(array_ref + 1)", "*word_ref == 'a'",
+         "*(word_ref + 1) == 'b'", "*to_five == *pointer_ref"});
+  agree({"&ref == &ns::counter", "&ref != &ns::counter", "&obj_ref == &obj", "(unsigned long)&obj_ref",
+         "&obj_ref == bp", "&pointer_ref == &to_five", "*&pointer_ref == to_five", "&*pointer_ref == to_five",
+         "&(ref) == &ns::counter", "&obj_ref.d == &obj.d", "this == &obj_ref"});
+  // What is shifted keeps its type.
+  agree({"(hash << bits) == 0x10", "hash << bits >> bits", "minus >> 1u", "minus >> bits", "1 << bits + 1",
+         "hash << bits | 1", "narrow << 4", "hash >> (bits & 3) << 1", "minus << 2 * 2 >> 1", "large << 2",
+         "1ul << 40 >> 8", "x + 1 << ref", "(narrow << x) == 400", "minus >> narrow / 100"});
+  // A choice has the type of both.
+  agree({"(no ? hash : -1) == -1", "(no ? 0 : large) * 2 > 6000000000", "(five ? hash : minus) > 0",
+         "no ? 0 : large", "(no ? narrow : minus) < 0", "(no ? 0 : huge) > 5", "five ? no ? 1 : 2 : 3",
+         "(no ? 1 : 2, 3)", "(no ? to_five : 0) == 0", "(five ? to_five : 0) == to_five",
+         "no ? 1 : five ? -1 : minus", "(no ? hash == 0 : minus) < 0", "(five ? large : x) + hash"});
+  // For gdb's print, of the one that is chosen.
+  EXPECT_EQ(evaluate("(no ? hash : minus) < 0")->value, 0);
+  EXPECT_EQ(evaluate("(no ? x : no ? hash : minus) / 2")->value, 2147483646);
+  EXPECT_EQ(evaluate("no ? 1 : five ? -1 : hash")->value, 0xffffffff);
+  agree({"(bool)five == true", "(bool)(hash & 1) + 1", "(bool)five + 0", "(bool)to_five == (bool)bp",
+         "!(bool)five", "(bool)ref == true", "(bool)x", "-(bool)narrow"});
+  agree({"fields.old - 1 < 0", "fields.three - 4 < 0", "fields.old == kA", "fields.three << 3"});
   EXPECT_EQ(trouble("wide"), "gdb cannot compile a value of this size.");
   EXPECT_EQ(gdb_->console("print x")->console.substr(0, 1), "$") << "and goes on";
 }

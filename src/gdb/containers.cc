@@ -30,6 +30,24 @@ std::optional<size_t> opening(const Tokens& tokens, size_t at) {
   return {};
 }
 
+/// Whether name<…> stands before `at`: what is in parentheses there is given to it, as to static_cast<T*>.
+bool is_given_to_template(const Tokens& tokens, size_t at) {
+  int depth = 0;
+  for (; at > 0; --at) {
+    const Token& token = tokens[at - 1];
+    bool in_type = token.kind == Token::Kind::kName || token.kind == Token::Kind::kNumber ||
+                   token.text == "::" || token.text == "*" || token.text == "&" || token.text == ",";
+    if (token.text == ">" || token.text == ">>")
+      depth += static_cast<int>(token.text.size());
+    else if (token.text == "<")
+      --depth;
+    else if (!in_type)
+      return false;
+    if (depth <= 0) return token.text == "<" && at > 1 && tokens[at - 2].kind == Token::Kind::kName;
+  }
+  return false;
+}
+
 /// Where what ends before `end` begins: a name, with what it is a member of, or something in parentheses.
 std::optional<size_t> beginning(const Tokens& tokens, size_t end) {
   size_t at = end;
@@ -45,6 +63,7 @@ std::optional<size_t> beginning(const Tokens& tokens, size_t end) {
       bool called = at > 0 && (tokens[at - 1].kind == Token::Kind::kName || tokens[at - 1].text == ")" ||
                                tokens[at - 1].text == "]");
       name_due = last.text == "]" || called;
+      if (!name_due && is_given_to_template(tokens, at)) return {};
       if (name_due) continue;
     } else {
       --at;
@@ -102,7 +121,10 @@ class Rewriter {
 
   std::optional<LibraryObject> object(const std::string& text) const {
     LibraryObject object(text, class_of_(text));
-    return object.layout == nullptr ? std::nullopt : std::optional(object);
+    // Such a class is known by its name in its own file only.
+    bool elsewhere = text.find("::") != std::string::npos &&
+                     object.class_name.find("(anonymous namespace)") != std::string::npos;
+    return object.layout == nullptr || elsewhere ? std::nullopt : std::optional(object);
   }
 
   bool replace(Range range, const std::string& by) {

@@ -69,15 +69,18 @@ TEST_F(ContainersTest, HaveNothingElsewhere) {
 TEST_F(ContainersTest, OthersAreAsked) {
   run_until_answered();
   for (const char* expression :
-       {"pool.size() == 9",   "pool.size() == 3", "pool.front() == 9",   "shifted.size() == 3",
-        "shifted[0] == 2",    "shifted.empty()",  "negated == -5",       "negated == 5",
-        "handle.get() == 0",  "*handle == 2",     "*with_deleter == 3",  "nothing[0] == 0",
-        "maybe == 6",         "(maybe) == 1",     "row.size() == 3",     "list.front().x == 1",
-        "map.at(1) == \"a\"", "map[1] == \"a\"",  "numbers.data() == 0", "text == name",
-        "text < \"b\"",       "pool || at == 2",  "at == 2 && shop"}) {
+       {"pool.size() == 9",    "pool.size() == 3",   "pool.front() == 9",
+        "shifted.size() == 3", "shifted[0] == 2",    "shifted.empty()",
+        "negated == -5",       "negated == 5",       "handle.get() == 0",
+        "*handle == 2",        "*with_deleter == 3", "nothing[0] == 0",
+        "maybe == 6",          "(maybe) == 1",       "row.size() == 3",
+        "list.front().x == 1", "map.at(1) == \"a\"", "map[1] == \"a\"",
+        "numbers.data() == 0", "text == name",       "text < \"b\"",
+        "pool || at == 2",     "at == 2 && shop",    "static_cast<Wider*>(narrowed)->values.size() == 3"}) {
     auto formula = compile_formula(*gdb_, expression);
     EXPECT_FALSE(formula) << expression;
   }
+  EXPECT_EQ(ours("((Wider*)narrowed)->values.size() == 3"), true);
   // What is pointed to has elements, too.
   EXPECT_EQ(ours("row[0].size() == 3"), true);
   EXPECT_EQ(ours("row[1][0] == 4"), true);

@@ -84,6 +84,10 @@ struct Fields {
   int& by_reference = x;
   std::vector<int> values{8, 9};
 };
+struct Wider : Fields {
+  std::vector<int> values{1, 2, 3};
+} wider;
+Fields* narrowed = &wider;
 enum class State { kIdle, kRunning };
 thread_local std::atomic<int> in_thread = 4;
 thread_local std::vector<int> in_thread_too{1, 2};

@@ -14,6 +14,9 @@
   ASK(numbers.front() == 3)                                                                       \
   ASK(numbers.back() == 5)                                                                        \
   ASK(numbers.back() == 4)                                                                        \
+  ASK(-numbers[2] >> numbers.size() - 4 == -2)                                                    \
+  ASK((at < 3 ? 0 : numbers.size()) - 6 > 0)                                                      \
+  ASK((at < 3 ? numbers.size() : -1) < 0)                                                         \
   ASK(by_reference.size() == 5)                                                                   \
   ASK(by_reference[2] == 4)                                                                       \
   ASK(pointer->size() == 5)                                                                       \
@@ -27,6 +30,8 @@
   ASK(flags[0])                                                                                   \
   ASK(flags[1] == true)                                                                           \
   ASK(flags.size() == 2)                                                                          \
+  ASK(flags[1] - 2 < 0)                                                                           \
+  ASK(-flags[0] < 0 || -flags[1] < 0)                                                             \
   ASK(many_flags[66])                                                                             \
   ASK(many_flags[65] == 1)                                                                        \
   ASK(many_flags.size() == 70 && !many_flags.empty())                                             \
@@ -101,6 +106,9 @@
   ASK(7 - count == 2)                                                                             \
   ASK(count & 4)                                                                                  \
   ASK(-count == -5)                                                                               \
+  ASK(~count & 2)                                                                                 \
+  ASK(~small == -201)                                                                             \
+  ASK(~small & 200)                                                                               \
   ASK(count.load() == 5)                                                                          \
   ASK((count) == 5)                                                                               \
   ASK((count).load() == 5)                                                                        \

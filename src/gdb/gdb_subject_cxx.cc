@@ -35,6 +35,27 @@ struct Derived : Base {
   }
 };
 
+int five = 5;
+int* to_five = &five;
+int*& pointer_ref = to_five;
+int** to_pointer = &to_five;
+int**& pointer_pointer_ref = to_pointer;
+int sevens[3] = {7, 8, 9};
+int (&array_ref)[3] = sevens;
+const char* word = "ab";
+const char* const& word_ref = word;
+unsigned hash = 0x90000001;
+unsigned long bits = 4;
+int minus = -3;
+long large = 5000000000;
+unsigned long huge = 1ul << 63;
+unsigned char narrow = 200;
+bool no = false;
+struct {
+  Old old : 8;
+  unsigned three : 3;
+} fields = {kA, 3};
+
 Derived obj;
 Derived& obj_ref = obj;
 Base* bp = &obj;

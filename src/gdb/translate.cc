@@ -9,6 +9,7 @@ namespace pastcone::gdb {
 namespace {
 
 constexpr int kDeepest = 100;  // parentheses within parentheses
+const std::set<std::string_view> kTested = {"&&", "||", "?", "==", "!=", "<", ">", "<=", ">="};
 
 bool is_floating(const std::string& number) {
   bool hex = number.starts_with("0x") || number.starts_with("0X");
@@ -66,25 +67,90 @@ class Translator {
     return {};
   }
 
-  /// Operands and what stands between them, up to what closes it.
+  /// Up to what closes it.
   Result<std::string> expression() {
-    static const std::set<std::string_view> kBetween = {"+",  "-",  "*",  "/",  "%", "&", "|",  "^",
-                                                        "<<", ">>", "==", "!=", "<", ">", "<=", ">=",
-                                                        "&&", "||", "?",  ":",  ",", "@"};
-    static const std::set<std::string_view> kTested = {"&&", "||", "?", "==", "!=", "<", ">", "<=", ">="};
     if (++depth_ > kDeepest) return lost();
-    std::string out;
-    for (bool tested = false;;) {
-      std::string one = TRY(operand());
-      tested = tested || is_any(kTested);
-      if (tested && !lost_) TRY_STATUS(check_value(one));
-      out += one;
-      if (lost_ || !is_any(kBetween)) break;
-      tested = is_any(kTested);
+    std::string out = TRY(choice());
+    while (!lost_ && is(",")) {
       out += take();
+      out += TRY(choice());
     }
     --depth_;
     return out;
+  }
+
+  /// c ? a : b, or just c. gdb gives it the type of a.
+  Result<std::string> choice() {
+    if (++depth_ > kDeepest) return lost();
+    std::string out = TRY(operands());
+    if (!lost_ && is("?")) {
+      out += take();
+      std::string first = TRY(expression());
+      if (!is(":")) return lost();
+      std::string colon = take();
+      std::string second = TRY(choice());
+      auto one = TRY(promoted(first)), other = TRY(promoted(second));
+      std::string cast = one && other && *one != *other ? "(" + common_type(*one, *other) + ")" : "";
+      auto with_cast = [&](const std::string& text) { return cast.empty() ? text : cast + "(" + text + ")"; };
+      out += with_cast(first) + colon + with_cast(second);
+    }
+    --depth_;
+    return out;
+  }
+
+  /// With what stands between them.
+  Result<std::string> operands() {
+    static const std::set<std::string_view> kLoose = {
+        "&", "|", "^", "<<", ">>", "==", "!=", "<", ">", "<=", ">=", "&&", "||"};
+    std::string out = TRY(sum(false));
+    while (!lost_ && is_any(kLoose)) {
+      bool shifts = is("<<") || is(">>"), tests = is_any(kTested);
+      out += take();
+      std::string right = TRY(sum(tests));
+      // gdb would widen what is shifted to the type of the count, and take its sign from there.
+      out += shifts ? "((unsigned char)(" + right + "))" : right;
+    }
+    return out;
+  }
+
+  /// What binds more tightly than a shift.
+  Result<std::string> sum(bool tested) {
+    static const std::set<std::string_view> kTight = {"+", "-", "*", "/", "%", "@"};
+    std::string out;
+    for (;; tested = false) {
+      std::string one = TRY(operand());
+      if ((tested || is_any(kTested)) && !lost_) TRY_STATUS(check_value(one));
+      out += one;
+      if (lost_ || !is_any(kTight)) return out;
+      out += take();
+    }
+  }
+
+  /// An arithmetic type behind the integral promotions.
+  struct Promoted {
+    bool is_wide = false, is_unsigned = false;
+    bool operator==(const Promoted&) const = default;
+  };
+
+  /// None: it is no integer.
+  Result<std::optional<Promoted>> promoted(const std::string& text) {
+    if (lost_ || TRY(compiles_("$rax & (" + text + ")")).empty()) return std::nullopt;
+    // Beside something that does not widen it, and is no constant.
+    std::string code = TRY(compiles_("(((" + text + ") + (char)$rax) << (char)1) < 0"));
+    if (code.empty()) return std::nullopt;
+    bool is_unsigned = code.find("less_unsigned;") != std::string::npos;
+    size_t shift = code.rfind("lsh;");
+    std::string behind = shift == std::string::npos ? code : code.substr(shift);
+    bool is_wide = behind.find("ext 32;") == std::string::npos;
+    return Promoted{is_wide, is_unsigned};
+  }
+
+  /// C's usual conversions.
+  static std::string common_type(const Promoted& one, const Promoted& other) {
+    bool is_wide = one.is_wide || other.is_wide;
+    bool is_unsigned =
+        (one.is_unsigned && one.is_wide == is_wide) || (other.is_unsigned && other.is_wide == is_wide);
+    return std::string(is_unsigned ? "unsigned " : "") + (is_wide ? "long" : "int");
   }
 
   /// Of an object gdb would test its address, or compare that with a pointer.
@@ -103,7 +169,10 @@ class Translator {
     std::string out;
     if (is_any(kNumeric)) {
       out = take();
-      out += TRY(operand());
+      std::string one = TRY(operand());
+      // Of a small object gdb would compute with the address.
+      if (!lost_) TRY_STATUS(check_value(one));
+      out += one;
     } else if (is("&")) {
       out = TRY(address());
     } else {
@@ -114,7 +183,7 @@ class Translator {
     return out;
   }
 
-  /// &x, as it is; of a function &*f; of what has no type its address.
+  /// &x, as it is; of a function and of a reference &*f; of what has no type its address.
   Result<std::string> address() {
     std::string sign = take();
     bool named = now().kind == Token::Kind::kName;
@@ -128,7 +197,14 @@ class Translator {
       if (found) return fmt::format("{}((char*){:#x})", sign.substr(0, sign.size() - 1), *found);
     }
     bool of_function = code == "const8 0;end;";
-    return sign + (of_function ? "*" : "") + out;
+    bool starred = of_function || TRY(is_reference(out));
+    return sign + (starred ? "*" : "") + out;
+  }
+
+  /// gdb takes it for a pointer.
+  Result<bool> is_reference(const std::string& text) {
+    if (!TRY(compiles_("$rax & (" + text + ")")).empty() || TRY(compiles_(text)).empty()) return false;
+    return !TRY(compiles_("&*(" + text + ")")).empty() && TRY(compiles_("!(" + text + ")")).empty();
   }
 
   /// What may stand for memory: *p, (type)x, {type}x, a name with what follows it.
@@ -137,7 +213,10 @@ class Translator {
     std::string out;
     if (is("*")) {
       out = take();
-      out += TRY(is("&") ? address() : place());
+      bool of_address = is("&");
+      std::string one = TRY(of_address ? address() : place());
+      bool followed = !of_address && !lost_ && TRY(is_reference(one));
+      out += followed ? "(*" + one + ")" : one;
     } else if (is("{")) {
       out = taken_up_to("}");
       out += TRY(place());
@@ -145,11 +224,15 @@ class Translator {
       out = take();
       out += is("(") ? taken_up_to(")") : TRY(place());
     } else if (is("(") && TRY(is_cast())) {
+      bool to_bool = tokens_[at_ + 2].text == ")" &&
+                     (tokens_[at_ + 1].text == "bool" || tokens_[at_ + 1].text == "_Bool");
       out = taken_up_to(")");
       // A constant gdb would cast, and then cut to an integer.
       if (TRY(compiles_(out + "$rax")).empty() && !TRY(compiles_(out + "1")).empty())
         return fail("floating-point numbers such as {}1 cannot be compiled", out.substr(out.find('(')));
-      out += TRY(operand());
+      std::string one = TRY(operand());
+      // gdb would leave the number as it is.
+      out += to_bool && !lost_ ? "(!!(" + one + "))" : one;
     } else {
       out = TRY(primary());
     }

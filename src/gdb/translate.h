@@ -5,6 +5,9 @@
 //   ref == 3                 (*ref) == 3              and takes a reference for the pointer that it is
 //   f == &handler            f == &*handler           and a function's address for 0
 //   *(int*)&there            *(int*)((char*)0x4010)   and no symbols without debug information
+//   minus >> length          minus >> (unsigned char)(length)    gdb would shift in the type of both,
+//   c ? 0 : wide             c ? (long)(0) : (long)(wide)        give a choice the type of the first,
+//   (bool)n == true          (!!(n)) == true                     and let a boolean be 5
 //
 // Types are found by asking gdb to compile pieces, so that scope and language are its own.
 #pragma once

@@ -106,6 +106,13 @@ void end_journal(Thread& t) {
   t.journal = {};
 }
 
+void note_remapped(u64 address, u64 size) {
+  u32 number = load(g.stage.process(current().process->number).journal);
+  if (!number) return;
+  stage::Journal& journal = journal_at(number);
+  if (load(journal.version) && touched(journal, address, size)) store(journal.lost, 1u);
+}
+
 bool on_watched_write(Thread& t, const SignalInfo& info, u64 rip) {
   constexpr i32 kTrapPerf = 6;
   if (info.code != kTrapPerf) return false;

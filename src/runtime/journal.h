@@ -17,6 +17,8 @@ inline void spoil_journal(Thread& t) {
 }
 /// What write_memory does, if it is watched. False: it is not, or that is for the processor to tell.
 bool write_watched(u64 to, const void* from, u64 n);
+/// Other memory is there now, or none: nobody knows any more what has been written there.
+void note_remapped(u64 address, u64 size);
 /// In the kernel's handler of SIGTRAP. False: it is not about that.
 bool on_watched_write(Thread& t, const SignalInfo& info, u64 rip);
 

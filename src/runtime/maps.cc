@@ -7,6 +7,7 @@
 #include "files.h"
 #include "handlers.h"
 #include "hooks.h"
+#include "journal.h"
 #include "pastcone/patch/abi.h"
 #include "shared_files.h"
 #include "shared_places.h"
@@ -241,6 +242,7 @@ long handle_mmap(Call& c) {
     now = map_file((u64)result, length, prot, kept, -1, offset, file / 2, patched);
   }
   if (anonymous && (flags & kMapTypeMask) != kMapPrivate) c.t.process->shares = true;
+  note_remapped((u64)result, length);
   compare_address(c, result, now);
   return result;
 }
@@ -264,7 +266,9 @@ long same_in_both(Call& c) {
 
 long handle_munmap(Call& c) {
   forget_shared_places();
-  return same_in_both(c);
+  long result = same_in_both(c);
+  if (g.replay && !is_error(result)) note_remapped(c.a[0], c.a[1]);
+  return result;
 }
 long handle_mprotect(Call& c) { return same_in_both(c); }
 

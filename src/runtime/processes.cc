@@ -4,6 +4,7 @@
 #include "handlers.h"
 #include "horizon.h"
 #include "hooks.h"
+#include "journal.h"
 #include "process_heap.h"
 #include "robust.h"
 #include "turn.h"
@@ -437,6 +438,7 @@ long handle_exit(Call& c) {
     if (p.parallel) park_on_leaving(t);  // it may need others once more before it is gone
   }
   release_robust_mutexes(t);
+  if (g.replay) end_journal(t);
   if (last) {
     if (g.replay) end_replayed_process(t);
     end_process_log(t);
@@ -483,6 +485,7 @@ long handle_exit_group(Call& c) {
   if (log.read_word64() != log.hash.state) diverge(t, Cause::kData, "what it did, by its hash");
   ++log.event_count;
   release_all_robust_mutexes(t);
+  end_journal(t);
   end_replayed_process(t);
 }
 

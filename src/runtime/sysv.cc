@@ -2,6 +2,7 @@
 #include "addresses.h"
 #include "channels.h"
 #include "handlers.h"
+#include "journal.h"
 #include "maps.h"
 #include "shared_files.h"
 #include "shared_places.h"
@@ -67,7 +68,10 @@ long handle_shmdt(Call& c) {
     if (g.replay) diverge(c.t, Cause::kFlow, "detaches what was not attached", 0, (i64)c.a[0]);
     return result;
   }
-  if (g.replay) sys(__NR_munmap, attachment->address, page_up(attachment->size));
+  if (g.replay) {
+    sys(__NR_munmap, attachment->address, page_up(attachment->size));
+    note_remapped(attachment->address, attachment->size);
+  }
   *attachment = {};
   return result;
 }

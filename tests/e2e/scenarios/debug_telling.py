@@ -261,6 +261,56 @@ def test_debug_telling_last_writes(context):
             context.expect(b"held 2 times" in said.stdout, f"{expression} held twice", said)
 
 
+# Where memory was shared, the one who tells of it has memory of its own later; and in the predicate there is a variable of a
+# thread, of a process that has ended when the last writes are judged.
+SHARED_ONCE = r"""#define _GNU_SOURCE
+#include <semaphore.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+struct { sem_t turns[2]; char apart[128]; volatile int x; } *s;
+static __thread int mine = 5;
+int never;
+static void compute(void) { for (volatile int i = 0; i < 1000; ++i) continue; }
+int main(void) {
+  s = mmap(0, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  sem_init(&s->turns[0], 1, 0);
+  sem_init(&s->turns[1], 1, 0);
+  if (fork() == 0) {
+    for (int i = 0; i < 200; ++i, compute()) s->x = i % 100;
+    volatile int* x = &s->x;
+    munmap(s, 4096);
+    mmap((void*)s, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+    *x = 777;
+    _exit(0);
+  }
+  wait(0);
+  if (fork() == 0) {
+    while (sem_wait(&s->turns[0]) != 0) continue;
+    if (mine != 5) return 3;
+    _exit(0);
+  }
+  for (int i = 0; i < 200; ++i, compute()) s->x = i % 100;
+  s->x = 888;
+  s->x = 0;
+  sem_post(&s->turns[0]);
+  wait(0);
+  return s->x != 0;
+}
+"""
+
+
+def test_debug_telling_of_once_shared(context):
+    context.need("gcc", "gdb")
+    program, recording = compile_c(context, "shared_once", SHARED_ONCE, "-O0"), context.path("shared_once")
+    context.record(recording, [program])
+    for expression, process, times in (("s->x == 777", "p1", "held never"), ("s->x + mine == 893", "p3", "held 1 time"), ("s->x + mine == 47", "p3", "held 2 times"),
+                                       ("s->x == 42", "p1", "held 4 times")):
+        for number in range(context.rounds(2, 20)):
+            said = debug(context, recording, f"stop if {process}: {expression} && {process}: never == 1", "continue", label=f"{expression}{number}")
+            context.expect(f"{expression} {times}" in said.stdout.decode(), f"{expression} {times}", said)
+
+
 BOTH_READ = r"""#include <stdio.h>
 #include <sys/socket.h>
 #include <unistd.h>
