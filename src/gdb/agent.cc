@@ -130,14 +130,13 @@ Result<AgentExpression> AgentExpression::parse_one(std::string_view text) {
 }
 
 // gdb divides the difference of two pointers by the size of what they point to as if it were unsigned, which
-// is wrong if it is negative. Only there the quotient is not cut to size afterwards.
+// is wrong if it is negative. Of integers the difference is cut to size before.
 void AgentExpression::fix_pointer_difference() {
   for (size_t i = 2; i < code_.size(); ++i) {
     bool difference = code_[i - 2].code == Code::kSub && code_[i - 1].code == Code::kConst &&
                       code_[i].code == Code::kDivUnsigned;
     if (!difference) continue;
-    bool cut = i + 1 < code_.size() && code_[i + 1].code == Code::kZeroExt;
-    if (!cut) code_[i].code = Code::kDivSigned;
+    code_[i].code = Code::kDivSigned;
   }
 }
 
@@ -154,6 +153,41 @@ void AgentExpression::fix_frame_base() {
     bool based = code_[i].operand == kStackPointer || (code_[i].operand == kFramePointer && distance);
     if (based) code_[i + 1].operand = kWhole;
   }
+}
+
+bool AgentExpression::leaves_one() const {
+  std::vector<int64_t> depths(code_.size(), -1);
+  int64_t depth = 0;
+  for (size_t i = 0; i < code_.size(); ++i) {  // gdb jumps forward only
+    const Instruction& instruction = code_[i];
+    if (depths[i] >= 0) depth = depths[i];
+    switch (instruction.code) {
+      case Code::kConst:
+      case Code::kReg:
+      case Code::kDup:
+      case Code::kPick:
+        ++depth;
+        break;
+      case Code::kLogNot:
+      case Code::kBitNot:
+      case Code::kExt:
+      case Code::kZeroExt:
+      case Code::kRef:
+      case Code::kSwap:
+      case Code::kRot:
+      case Code::kGoto:
+        break;
+      case Code::kEnd:
+        return depth == 1;
+      default:
+        --depth;
+    }
+    if (instruction.code != Code::kIfGoto && instruction.code != Code::kGoto) continue;
+    int64_t& there = depths[static_cast<size_t>(instruction.operand)];
+    if (there >= 0 && there != depth) return false;
+    there = depth;
+  }
+  return false;
 }
 
 Result<std::vector<AgentExpression>> AgentExpression::parse_all(std::string_view maint_output) {

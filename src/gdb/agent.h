@@ -35,6 +35,9 @@ class AgentExpression {
   static Result<AgentExpression> parse(std::string_view maint_output);
   /// For all of them: one per "Scope:".
   static Result<std::vector<AgentExpression>> parse_all(std::string_view maint_output);
+  /// Of a static member gdb leaves the object below its value, where the next operator takes it. Then it is
+  /// right only by itself.
+  bool leaves_one() const;
 
   /// Error: memory that is not there, division by zero, a runaway.
   Result<Evaluation> evaluate(const ReadMemory& read, const ReadRegister& reg) const;

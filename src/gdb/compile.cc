@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <map>
+#include <set>
 
 #include "pastcone/gdb/translate.h"
 
@@ -76,12 +77,52 @@ Result<std::string> by_thread_pointer(Gdb& gdb, const std::string& expression, c
   return out;
 }
 
+/// The class of an object, as gdb calls it where it does not find a member; empty: it is none.
+Result<std::string> class_of(Gdb& gdb, const std::string& object, const std::string& location) {
+  constexpr std::string_view kBefore = "Couldn't find member named `no_such_member' in struct/union/class `";
+  Answer answer = TRY(gdb.console(command("(" + object + ").no_such_member", location)));
+  if (answer.good || !answer.error.starts_with(kBefore)) return "";
+  std::string name = answer.error.substr(kBefore.size());
+  return name.substr(0, name.rfind('\''));
+}
+
+/// Whether a cast leads from an object to another part of it, as where a class has several bases. gdb knows,
+/// but not in what it compiles. Asked is the way from the class to its base, for which gdb reads no object.
+Result<bool> moves(Gdb& gdb, const std::string& type, const std::string& operand,
+                   const std::string& location) {
+  constexpr uint64_t kSomewhere = 0x100000;
+  bool reference = type.ends_with("&");
+  std::string to = type.substr(0, type.find_last_not_of("& *") + 1);
+  std::string from_class = TRY(class_of(gdb, reference ? operand : "*(" + operand + ")", location));
+  std::string to_class = TRY(class_of(gdb, "*((" + to + "*)0)", location));
+  if (from_class.empty() || to_class.empty()) return false;
+  auto base_moves = [&](const std::string& derived, const std::string& base) -> Result<bool> {
+    Answer answer =
+        TRY(gdb.run("-data-evaluate-expression " +
+                    c_string(fmt::format("(unsigned long)('{}'*)('{}'*){}", base, derived, kSomewhere))));
+    return answer.good && answer.results["value"].number() != kSomewhere;
+  };
+  return TRY(base_moves(from_class, to_class)) || TRY(base_moves(to_class, from_class));
+}
+
+/// A name, what it is a member of, and perhaps the address of all that.
+bool is_plain(const std::string& expression) {
+  static const std::set<std::string_view> kPlain = {".", "->", "::", "(", ")"};
+  std::vector<Token> tokens = tokens_of(expression);
+  tokens.pop_back();
+  if (!tokens.empty() && tokens.front().text == "&") tokens.erase(tokens.begin());
+  return std::ranges::all_of(tokens, [](const Token& token) {
+    return token.kind == Token::Kind::kName || kPlain.contains(token.text);
+  });
+}
+
 }  // namespace
 
 std::optional<std::string> with_return_types(const std::string& expression, const std::string& error) {
+  constexpr const char* kSize = "unsigned long";
   static const std::map<std::string, std::string> kTypes = {
       {"strcmp", "int"},    {"strncmp", "int"},  {"strcasecmp", "int"}, {"strncasecmp", "int"},
-      {"memcmp", "int"},    {"strlen", "long"},  {"strnlen", "long"},   {"strchr", "char*"},
+      {"memcmp", "int"},    {"strlen", kSize},   {"strnlen", kSize},    {"strchr", "char*"},
       {"strrchr", "char*"}, {"strstr", "char*"}, {"abs", "int"},        {"__errno_location", "int*"}};
   if (error.find("has unknown return type") == std::string::npos) return {};
   std::string out;
@@ -115,9 +156,20 @@ Result<std::vector<AgentExpression>> compile_all(Gdb& gdb, const std::string& gi
     Answer answer = TRY(gdb.console(command(piece, location)));
     return answer.good ? instructions(answer.console) : "";
   };
-  FindUntyped find_untyped = [&](const std::string& name) -> Result<std::optional<uint64_t>> {
+  Ask ask;
+  ask.untyped = [&](const std::string& name) -> Result<std::optional<uint64_t>> {
+    bool untyped =
+        TRY(gdb.console("whatis '" + name + "'")).console.find("no debug info") != std::string::npos;
+    if (!untyped) return std::nullopt;
     Answer answer = TRY(gdb.run("-data-evaluate-expression " + c_string("(unsigned long)&'" + name + "'")));
     return answer.good ? answer.results["value"].number() : std::nullopt;
+  };
+  ask.is_boolean = [&](const std::string& type) -> Result<bool> {
+    std::string told = TRY(gdb.console("ptype " + type)).console;
+    return told.find("bool\n") != std::string::npos || told.find("_Bool\n") != std::string::npos;
+  };
+  ask.moves = [&](const std::string& type, const std::string& operand) {
+    return moves(gdb, type, operand, location);
   };
   Answer as_it_is = TRY(gdb.console(command(expression, location)));
   if (is_thread_local(as_it_is)) {
@@ -128,10 +180,13 @@ Result<std::vector<AgentExpression>> compile_all(Gdb& gdb, const std::string& gi
   bool hopeless =
       !as_it_is.good && (as_it_is.error.starts_with("No ") || as_it_is.error.starts_with("Function "));
   if (hopeless) return fail("{}", reason(as_it_is, location));
-  std::string translated = TRY(translate(expression, compiles, find_untyped));
+  std::string translated = TRY(translate(expression, compiles, ask));
   Answer answer = translated == expression ? as_it_is : TRY(gdb.console(command(translated, location)));
   if (!answer.good) return fail("{}", reason(answer, location));
-  return AgentExpression::parse_all(answer.console);
+  auto all = TRY(AgentExpression::parse_all(answer.console));
+  if (!is_plain(given) && !std::ranges::all_of(all, &AgentExpression::leaves_one))
+    return fail("gdb compiles a static member that an object has only by itself");
+  return all;
 }
 
 Result<AgentExpression> compile(Gdb& gdb, const std::string& expression, const std::string& location) {

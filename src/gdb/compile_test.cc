@@ -130,8 +130,31 @@ TEST_F(CompileTest, AgreesWithGdbInCxx) {
   agree({"(bool)five == true", "(bool)(hash & 1) + 1", "(bool)five + 0", "(bool)to_five == (bool)bp",
          "!(bool)five", "(bool)ref == true", "(bool)x", "-(bool)narrow"});
   agree({"fields.old - 1 < 0", "fields.three - 4 < 0", "fields.old == kA", "fields.three << 3"});
+  agree({"unsigned_fields.five - 4 < 0", "unsigned_fields.all - 4 < 0", "unsigned_fields.wide - 4 < 0",
+         "unsigned_fields.byte - 4 < 0", "-unsigned_fields.five", "large_one > 5000000000", "large_one * 2",
+         "kLarge + 1", "kLarge / 2 == 549755813888", "small_one == Small::kBelow", "(int)small_one < 0"});
   EXPECT_EQ(trouble("wide"), "gdb cannot compile a value of this size.");
   EXPECT_EQ(gdb_->console("print x")->console.substr(0, 1), "$") << "and goes on";
+}
+
+// What gdb's compiler gets wrong, and cannot be told.
+TEST_F(CompileTest, RefusesWhatGdbWouldTakeForSomethingElse) {
+  run_to(GDB_SUBJECT_CXX, "Derived::f");
+  gdb_->console("next");
+  agree({"both.shared", "both_ref.shared", "Both::shared + 1", "(Truth)five + 1", "(Truth)hash == true",
+         "((Derived*)bp)->d", "((Base*)&both)->b", "(Both*)&both == &both", "(long)second - (long)&both",
+         "(unsigned)(&sevens[0] - &sevens[2]) == 4294967294"});
+  constexpr const char* kStatic = "gdb compiles a static member that an object has only by itself";
+  EXPECT_EQ(trouble("both.shared + 1"), kStatic);
+  EXPECT_EQ(trouble("x == 1 && both.shared == 6"), kStatic);
+  EXPECT_EQ(trouble("((Other*)&both)->other"),
+            "gdb cannot compile a cast to Other*, which lies elsewhere in the object");
+  EXPECT_EQ(trouble("((Both*)second)->own"),
+            "gdb cannot compile a cast to Both*, which lies elsewhere in the object");
+  EXPECT_EQ(trouble("((Other&)both).other"),
+            "gdb cannot compile a cast to Other&, which lies elsewhere in the object");
+  EXPECT_EQ(trouble("pointing->own"), "gdb cannot compile pointing->, of an object");
+  EXPECT_EQ(trouble("Derived::d == 12"), "gdb cannot compile Derived::d");
 }
 
 TEST_F(CompileTest, KnowsAddressesWithoutTypes) {

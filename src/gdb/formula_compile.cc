@@ -211,8 +211,6 @@ class Builder {
     node.sign_only = form.sign_only;
     node.pointer = form.pointer;
     node.type = form.sign_only ? kInt : kUnsignedLong;
-    if (!form.sign_only && !form.pointer)
-      node.type.is_unsigned = false;  // as gdb takes it (with_return_types)
     for (size_t i = 0; i < form.texts; ++i) node.parts.push_back(TRY(text(syntax.parts[i])));
     bool in_literal = form.pointer && node.parts[0].kind == Kind::kText;
     if (in_literal) return lost(syntax.text);
@@ -395,11 +393,17 @@ bool may_have_methods(const std::string& error) {
   return of_library || is_only_uncompiled(error);
 }
 
-/// gdb (13) does not know it.
-std::string without_nullptr(const std::string& expression) {
+/// What gdb (13) does not know: nullptr, and what a C program has from macros.
+std::string without_constants(const std::string& expression, const std::string& unknown) {
+  static const std::map<std::string, std::string> kValues = {
+      {"nullptr", "0"}, {"NULL", "0"}, {"true", "1"}, {"false", "0"}};
   std::string out;
-  for (const Token& token : tokens_of(expression))
-    out += token.space + (token.text == "nullptr" ? "0" : token.text);
+  for (const Token& token : tokens_of(expression)) {
+    bool meant =
+        token.kind == Token::Kind::kName && unknown == "No symbol \"" + token.text + "\" in current context.";
+    auto value = meant ? kValues.find(token.text) : kValues.end();
+    out += token.space + (value == kValues.end() ? token.text : value->second);
+  }
   return out;
 }
 
@@ -407,8 +411,10 @@ Result<std::vector<Formula>> compile_rewritten(Gdb& gdb, const std::string& give
                                                const std::string& location) {
   std::string expression = given;
   auto all = compile_at(gdb, expression, location);
-  if (!all && all.error().message == "No symbol \"nullptr\" in current context.") {
-    expression = without_nullptr(given);
+  while (!all) {
+    std::string known = without_constants(expression, all.error().message);
+    if (known == expression) break;
+    expression = std::move(known);
     all = compile_at(gdb, expression, location);
   }
   if (all || !may_have_methods(all.error().message)) return all;

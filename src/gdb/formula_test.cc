@@ -278,13 +278,18 @@ TEST_F(FormulaTest, StringsAsLibcComparesThem) {
   same("strncmp(name, \"abx\", i) == 0", "(int)strncmp(name, \"abx\", i) == 0");
   same("memcmp(name, pointer, 2) == 0", "(int)memcmp(name, pointer, 2) == 0");
   same("memcmp(name, pointer, 3) < 0", "(int)memcmp(name, pointer, 3) < 0");
-  same("strlen(name) == 3", "(long)strlen(name) == 3");
-  same("strlen(name) * 1.5 > 4", "(long)strlen(name) * 1.5 > 4");
-  same("strnlen(name, 2) == 2 && d > 1", "(long)strnlen(name, 2) == 2 && d > 1");
+  same("strlen(name) == 3", "(unsigned long)strlen(name) == 3");
+  same("strlen(name) * 1.5 > 4", "(unsigned long)strlen(name) * 1.5 > 4");
+  same("strnlen(name, 2) == 2 && d > 1", "(unsigned long)strnlen(name, 2) == 2 && d > 1");
+  same("strlen(name) - 4 > 0", "(unsigned long)strlen(name) - 4 > 0");
   same("strstr(name, \"bc\")", "(char*)strstr(name, \"bc\") != 0");
   same("strstr(name, \"bd\") == 0", "(char*)strstr(name, \"bd\") == 0");
   same("strchr(name, 'b') != 0", "(char*)strchr(name, 'b') != 0");
   same("strcmp(name, \"abc\") == 0 ? d > 2 : 0", "d > 2");
+  // In a program these are macros.
+  same("null == NULL && name != NULL", "null == 0 && name != 0");
+  same("(i == 3) == true && !false", "i == 3");
+  EXPECT_EQ(trouble("TRUE"), "No symbol \"TRUE\" in current context.");
   EXPECT_EQ(trouble("strcmp(null, \"a\") == 0"), "Cannot access memory at address 0x0");
   for (const char* asked :
        {"strcmp(name, \"abd\") == -1", "strcmp(name, \"abd\") + 1", "strstr(name, \"b\") == name",

@@ -44,7 +44,8 @@ bool asks_for_line(const Record& record) {
   return record.text.find_first_not_of(' ') == record.text.size() - 1;
 }
 
-/// "28\t./printf.c: No such file or directory.", instead of the line: gdb has it among its errors, though its command went well.
+/// "28\t./printf.c: No such file or directory.", instead of the line: gdb has it among its errors, though its
+/// command went well.
 bool shows_no_source(const std::string& text) {
   size_t tab = text.find_first_not_of("0123456789");
   return tab != 0 && tab != std::string::npos && text[tab] == '\t' && text.ends_with(".\n");
@@ -120,8 +121,8 @@ Result<Answer> Gdb::console(const std::string& command, const std::vector<std::s
   body_.assign(body.rbegin(), body.rend());
   Answer answer = TRY(run("-interpreter-exec console " + c_string(command)));
   if (!answer.running && !unsettled_) return answer;
-  // gdb reads its next command when all that is over: a script may resume several times, `attach` answers before
-  // the stop, and of what goes wrong while the process runs gdb tells no stop at all.
+  // gdb reads its next command when all that is over: a script may resume several times, `attach` answers
+  // before the stop, and of what goes wrong while the process runs gdb tells no stop at all.
   uint64_t token = ++tokens_;
   TRY_STATUS(send(fmt::format("{}-gdb-show confirm\n", token)));
   Answer rest;
@@ -171,7 +172,7 @@ Result<std::vector<std::string>> Gdb::complete(const std::string& line) {
 
 void Gdb::interrupt() const {
   if (reaped_) return;
-  kill(-pid_, SIGINT);  // with a shell command that it waits for
+  kill(-pid_, SIGINT);   // with a shell command that it waits for
   kill(-pid_, SIGCONT);  // should somebody have stopped it
 }
 

@@ -60,6 +60,35 @@ Derived obj;
 Derived& obj_ref = obj;
 Base* bp = &obj;
 
+using Truth = bool;
+Truth truth = true;
+struct Other {
+  int other = 21;
+};
+struct Both : Base, Other {
+  static int shared;
+  int own = 31;
+};
+int Both::shared = 6;
+Both both;
+Both& both_ref = both;
+Other* second = &both;
+struct Pointing {
+  int own = 41;
+  Both* operator->() const { return &both; }
+};
+Pointing pointing;
+struct {
+  unsigned five : 5;
+  unsigned all : 32;
+  unsigned long wide : 40;
+  unsigned char byte : 3;
+} unsigned_fields = {3, 3, 3, 3};
+enum Large : long { kLarge = 1l << 40 };
+enum class Small : signed char { kBelow = -1 };
+Large large_one = kLarge;
+Small small_one = Small::kBelow;
+
 template <typename T>
 int tmpl(T t) {
   int q = static_cast<int>(t);

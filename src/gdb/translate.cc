@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdlib>
 #include <optional>
 #include <set>
 
@@ -41,8 +42,8 @@ std::optional<int> character_value(const std::string& literal) {
 /// Precedence does not matter for that: between two operators there is an operand.
 class Translator {
  public:
-  Translator(std::vector<Token> tokens, const TryCompile& compiles, const FindUntyped& find_untyped)
-      : tokens_(std::move(tokens)), compiles_(compiles), find_untyped_(find_untyped) {}
+  Translator(std::vector<Token> tokens, const TryCompile& compiles, const Ask& ask)
+      : tokens_(std::move(tokens)), compiles_(compiles), ask_(ask) {}
 
   /// None: not understood.
   Result<std::optional<std::string>> whole() {
@@ -138,9 +139,9 @@ class Translator {
     // Beside something that does not widen it, and is no constant.
     std::string code = TRY(compiles_("(((" + text + ") + (char)$rax) << (char)1) < 0"));
     if (code.empty()) return std::nullopt;
-    bool is_unsigned = code.find("less_unsigned;") != std::string::npos;
     size_t shift = code.rfind("lsh;");
     std::string behind = shift == std::string::npos ? code : code.substr(shift);
+    bool is_unsigned = behind.find("less_unsigned;") != std::string::npos;
     bool is_wide = behind.find("ext 32;") == std::string::npos;
     return Promoted{is_wide, is_unsigned};
   }
@@ -192,8 +193,8 @@ class Translator {
     std::string out = TRY(place());
     if (lost_) return out;
     std::string code = TRY(compiles_(sign + out));
-    if (code.empty() && named && at_ == behind && find_untyped_) {
-      auto found = TRY(find_untyped_(name));
+    if (code.empty() && named && at_ == behind && ask_.untyped) {
+      auto found = TRY(ask_.untyped(name));
       if (found) return fmt::format("{}((char*){:#x})", sign.substr(0, sign.size() - 1), *found);
     }
     bool of_function = code == "const8 0;end;";
@@ -224,13 +225,16 @@ class Translator {
       out = take();
       out += is("(") ? taken_up_to(")") : TRY(place());
     } else if (is("(") && TRY(is_cast())) {
-      bool to_bool = tokens_[at_ + 2].text == ")" &&
-                     (tokens_[at_ + 1].text == "bool" || tokens_[at_ + 1].text == "_Bool");
+      std::string type = type_here();
+      bool to_bool = TRY(is_boolean(type));
       out = taken_up_to(")");
       // A constant gdb would cast, and then cut to an integer.
       if (TRY(compiles_(out + "$rax")).empty() && !TRY(compiles_(out + "1")).empty())
         return fail("floating-point numbers such as {}1 cannot be compiled", out.substr(out.find('(')));
       std::string one = TRY(operand());
+      bool leads_on = !lost_ && (type.ends_with("*") || type.ends_with("&"));
+      if (leads_on && ask_.moves && TRY(ask_.moves(type, one)))
+        return fail("gdb cannot compile a cast to {}, which lies elsewhere in the object", type);
       // gdb would leave the number as it is.
       out += to_bool && !lost_ ? "(!!(" + one + "))" : one;
     } else {
@@ -238,6 +242,23 @@ class Translator {
     }
     --depth_;
     return out;
+  }
+
+  /// Of a cast.
+  std::string type_here() const {
+    std::string type;
+    for (size_t i = at_ + 1; tokens_[i].text != ")" && tokens_[i].kind != Token::Kind::kEnd; ++i)
+      type += tokens_[i].space + tokens_[i].text;
+    return type;
+  }
+
+  Result<bool> is_boolean(const std::string& type) {
+    std::vector<Token> words = tokens_of(type);
+    if (words.size() < 2 || words[words.size() - 2].kind != Token::Kind::kName) return false;
+    const std::string& last = words[words.size() - 2].text;
+    if (last == "bool" || last == "_Bool") return true;
+    bool number = !TRY(compiles_("$rax & ((" + type + ")2)")).empty();
+    return !number && ask_.is_boolean && TRY(ask_.is_boolean(type));
   }
 
   Result<std::string> primary() {
@@ -265,6 +286,7 @@ class Translator {
       } else if (is("(")) {
         out += taken_up_to(")");
       } else if (is(".") || is("->") || is("::")) {
+        if (is("->")) TRY_STATUS(check_arrow(out));
         out += take();
         if (is("~") || is("*")) out += take();
         if (now().kind != Token::Kind::kName) return lost();
@@ -273,6 +295,14 @@ class Translator {
         return out;
       }
     }
+  }
+
+  /// gdb takes it for a dot, whatever the class says it is.
+  Status check_arrow(const std::string& before) {
+    bool object = TRY(compiles_(before)).empty() && TRY(compiles_("&*(" + before + ")")).empty() &&
+                  !TRY(compiles_("&(" + before + ")")).empty();
+    if (object) return fail("gdb cannot compile {}->, of an object", before);
+    return {};
   }
 
   /// The bracket here and all up to the one that closes it, as they are.
@@ -309,6 +339,30 @@ class Translator {
     return TRY(compiles_(inside)).empty();
   }
 
+  /// gdb takes 0 for what X::m has in an object, and for what is constant and no integer.
+  Status check_member(const std::string& bare, const std::string& code) {
+    size_t qualified = bare.rfind("::");
+    if (qualified == std::string::npos || code != "const8 0;end;") return {};
+    bool member = TRY(compiles_("this->" + bare.substr(qualified + 2))).find("ref") != std::string::npos;
+    if (member || TRY(compiles_("(long)(" + bare + ")")).empty()) return fail("gdb cannot compile {}", bare);
+    return {};
+  }
+
+  /// What an enumeration, a boolean or a character becomes when it is computed with.
+  Result<std::string> integer_type(const std::string& bare, const std::string& code) {
+    bool constant = code.find("ref") == std::string::npos && code.find("reg") == std::string::npos;
+    if (constant) {
+      if (TRY(compiles_("sizeof(" + bare + ")")) == "const8 8;end;") return "long";
+      bool cut = code.find("ext") != std::string::npos;
+      bool large = code.starts_with("const64") || (!cut && code.starts_with("const32 ") &&
+                                                   std::strtoull(code.c_str() + 8, nullptr, 10) > 0x7fffffff);
+      return large ? "unsigned" : "int";
+    }
+    if (code.ends_with("ref64;end;") || code.ends_with("zero_ext 64;end;")) return "unsigned long";
+    if (code.ends_with(";ext 64;end;")) return "long";
+    return code.ends_with("ref32;end;") || code.ends_with("zero_ext 32;end;") ? "unsigned" : "int";
+  }
+
   /// As a number: a reference is followed, an enumeration or boolean is cast. Which it is shows in what gdb
   /// does with it (beside a register: it computes what is constant, GREEN & 1, without a look at types).
   Result<std::string> dressed(const std::string& text) {
@@ -317,15 +371,15 @@ class Translator {
     std::string space = text.substr(0, start);
     if (!bare.empty() && std::all_of(bare.begin(), bare.end(), [](char c) { return c >= '0' && c <= '9'; }))
       return text;
+    std::string code = TRY(compiles_(bare));
+    TRY_STATUS(check_member(bare, code));
     bool integer = !TRY(compiles_("$rax & (" + bare + ")")).empty();
     if (integer) return text;
-    std::string code = TRY(compiles_(bare));
     if (code.empty()) return text;  // an array, a structure, a function, a floating-point number
     bool points = !TRY(compiles_("&*(" + bare + ")")).empty();
     if (!points) {
       bool type = !TRY(compiles_("(" + bare + ")0")).empty();  // as in static_cast<int>(x)
-      bool is_unsigned = code.ends_with("ref32;end;") || code.ends_with("zero_ext 32;end;");
-      return type ? text : space + (is_unsigned ? "(unsigned)(" : "(long)(") + bare + ")";
+      return type ? text : space + "(" + TRY(integer_type(bare, code)) + ")(" + bare + ")";
     }
     bool pointer = !TRY(compiles_("!(" + bare + ")")).empty();
     if (pointer) return text;
@@ -335,7 +389,7 @@ class Translator {
 
   std::vector<Token> tokens_;
   const TryCompile& compiles_;
-  const FindUntyped& find_untyped_;
+  const Ask& ask_;
   size_t at_ = 0;
   int depth_ = 0;
   bool lost_ = false;
@@ -359,8 +413,7 @@ Status check_end(const std::vector<Token>& tokens) {
 
 }  // namespace
 
-Result<std::string> translate(const std::string& expression, const TryCompile& compiles,
-                              const FindUntyped& find_untyped) {
+Result<std::string> translate(const std::string& expression, const TryCompile& compiles, const Ask& ask) {
   std::vector<Token> tokens = tokens_of(expression);
   TRY_STATUS(check_end(tokens));
   std::string as_it_is;
@@ -372,7 +425,7 @@ Result<std::string> translate(const std::string& expression, const TryCompile& c
     }
     as_it_is += token.space + token.text;
   }
-  Translator translator(std::move(tokens), compiles, find_untyped);
+  Translator translator(std::move(tokens), compiles, ask);
   auto translated = TRY(translator.whole());
   return translated ? std::move(*translated) : as_it_is;
 }

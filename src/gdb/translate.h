@@ -25,8 +25,15 @@ namespace pastcone::gdb {
 /// What a piece compiles to, as a piece of text (gdb's instructions); an empty text if it does not compile.
 /// Error: gdb is gone.
 using TryCompile = std::function<Result<std::string>(const std::string& expression)>;
-/// The address of something by its name; none if it has none, or gdb knows what it is.
-using FindUntyped = std::function<Result<std::optional<uint64_t>>(const std::string& name)>;
+/// What else gdb is asked.
+struct Ask {
+  /// The address of something by its name; none if it has none, or gdb knows what it is.
+  std::function<Result<std::optional<uint64_t>>(const std::string& name)> untyped;
+  /// Whether a type is a boolean one by another name.
+  std::function<Result<bool>(const std::string& type)> is_boolean;
+  /// Whether a cast of a pointer to an object, or of a reference, leads to another part of it.
+  std::function<Result<bool>(const std::string& type, const std::string& operand)> moves;
+};
 
 struct Token {
   enum class Kind { kName, kNumber, kCharacter, kString, kOperator, kEnd };
@@ -43,7 +50,6 @@ std::optional<std::string> string_value(const std::string& literal);
 
 /// Error: a floating-point constant, which gdb would cut to an integer in silence; an end that gdb would not
 /// see; or gdb is gone. What is no expression is returned as it is, for gdb to complain of.
-Result<std::string> translate(const std::string& expression, const TryCompile& compiles,
-                              const FindUntyped& find_untyped = {});
+Result<std::string> translate(const std::string& expression, const TryCompile& compiles, const Ask& ask = {});
 
 }  // namespace pastcone::gdb
