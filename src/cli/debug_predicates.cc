@@ -5,6 +5,7 @@
 #include <iterator>
 #include <numeric>
 #include <set>
+#include <type_traits>
 
 #include "pastcone/cli/debug_arguments.h"
 #include "pastcone/cli/debug_completion.h"
@@ -120,39 +121,69 @@ bool DebugSession::remove_predicate(int number) {
   return true;
 }
 
+/// What a probe of these parts tells. Where it turns out that they have to be looked at otherwise, it is asked once
+/// more; `share` is told of a part that is about memory that processes share.
+template <typename Ask>
+auto DebugSession::probed(std::vector<debug::Part>& parts, debug::Telling& telling, const debug::State& origin,
+                          const std::function<Status(debug::Part&)>& share, Ask ask)
+    -> std::invoke_result_t<Ask, debug::Probe&> {
+  for (;;) {
+    debug::Probe probe(*engine_, parts, origin, codes_, [this] { return engine_->interrupted(); }, telling);
+    auto told = ask(probe);
+    if (told) return told;
+    if (probe.told_too_little()) {
+      telling = debug::Telling::kNo;
+    } else if (std::optional<size_t> shared = probe.found_shared()) {
+      probe.finish();
+      TRY_STATUS(share(parts[*shared]));
+    } else {
+      return told;
+    }
+  }
+}
+
+/// A part of a predicate turned out to be about memory that processes share; and so are those that say the same of
+/// several processes.
+Status DebugSession::share_alike(SetPredicate& set, debug::Part& part) {
+  if (set.plan.links.size() > 1)
+    return fail("{}: this is in memory that {} shares with other processes (MAP_SHARED), which '->' is not for; say "
+                "it with '&&', or of a variable that is not shared",
+                debug::to_string(part.terms.front()), part.process);
+  auto texts = [](const debug::Part& of) {
+    std::vector<std::string> all;
+    for (debug::SimplePredicate term : of.terms) {
+      term.who = {};
+      all.push_back(debug::to_string(term));
+    }
+    return all;
+  };
+  std::vector<std::string> said = texts(part);
+  for (debug::Part& each : set.plan.parts)
+    if (!each.shared && texts(each) == said) debug::share(world_, each);
+  return {};
+}
+
+/// What the links before the last one reach, wherever one stands now.
+Status DebugSession::find_past(SetPredicate& set) {
+  if (set.past || set.plan.links.size() == 1) return {};
+  debug::State nothing{causal::Cut(world_.graph.real_threads, 0), {}};
+  auto share = [&](debug::Part& part) { return share_alike(set, part); };
+  set.past = TRY(probed(set.plan.parts, set.telling, nothing, share, [&](debug::Probe& probe) {
+    debug::Search search(world_.graph, set.plan.units(), probe);
+    return search.reach(std::span(set.plan.links).first(set.plan.links.size() - 1), probe.origin());
+  }));
+  return {};
+}
+
 /// The states, least first, in which a predicate holds next: behind the one that was stopped at, if that is where
 /// one stands.
 Result<std::vector<HeldState>> DebugSession::find_held(int number, const debug::State& origin, size_t most,
                                                        std::string& never) {
   SetPredicate& set = predicates_.at(number);
-  for (;;) {
-    debug::Probe probe(*engine_, set.plan.parts, origin, codes_, [this] { return engine_->interrupted(); }, set.telling);
-    auto found = find_held(number, probe, origin, most, never);
-    if (!found && probe.told_too_little()) {
-      set.telling = debug::Telling::kNo;
-      continue;
-    }
-    std::optional<size_t> shared = probe.found_shared();
-    if (found || !shared) return found;
-    probe.finish();
-    debug::Part& part = set.plan.parts[*shared];
-    if (set.plan.links.size() > 1)
-      return fail("{}: this is in memory that {} shares with other processes (MAP_SHARED), which '->' is not for; say "
-                  "it with '&&', or of a variable that is not shared",
-                  debug::to_string(part.terms.front()), part.process);
-    // What is said of several processes in the same words is about the same memory.
-    auto texts = [](const debug::Part& of) {
-      std::vector<std::string> all;
-      for (debug::SimplePredicate term : of.terms) {
-        term.who = {};
-        all.push_back(debug::to_string(term));
-      }
-      return all;
-    };
-    std::vector<std::string> said = texts(part);
-    for (debug::Part& each : set.plan.parts)
-      if (!each.shared && texts(each) == said) debug::share(world_, each);
-  }
+  TRY_STATUS(find_past(set));
+  auto share = [&](debug::Part& part) { return share_alike(set, part); };
+  return probed(set.plan.parts, set.telling, origin, share,
+                [&](debug::Probe& probe) { return find_held(number, probe, origin, most, never); });
 }
 
 static std::vector<std::string> count_terms(const std::vector<debug::Part>& parts, const debug::Probe& probe) {
@@ -179,25 +210,24 @@ Result<std::vector<std::string>> DebugSession::count_one_by_one(const std::vecto
       single.back().terms = {term};
     }
   }
-  for (auto telling = debug::Telling::kAllowed;;) {
-    debug::Probe probe(*engine_, single, origin, codes_, [this] { return engine_->interrupted(); }, telling);
-    Status seen = probe.look_at_all();
-    if (seen) return count_terms(single, probe);
-    if (probe.told_too_little()) {
-      telling = debug::Telling::kNo;
-      continue;
-    }
-    std::optional<size_t> shared = probe.found_shared();
-    if (!shared) return tl::unexpected<Error>(seen.error());
-    debug::share(world_, single[*shared]);
-  }
+  auto telling = debug::Telling::kAllowed;
+  auto share = [this](debug::Part& part) -> Status {
+    debug::share(world_, part);
+    return {};
+  };
+  return probed(single, telling, origin, share, [&](debug::Probe& probe) -> Result<std::vector<std::string>> {
+    TRY_STATUS(probe.look_at_all());
+    return count_terms(single, probe);
+  });
 }
 
 Result<std::vector<HeldState>> DebugSession::find_held(int number, debug::Probe& probe, const debug::State& origin,
                                                        size_t most, std::string& never) {
   SetPredicate& set = predicates_.at(number);
   debug::Search search(world_.graph, set.plan.units(), probe);
-  std::vector<Found> found = TRY(search.linked(set.plan.links, probe.origin()));
+  std::span<const debug::Reached> past;
+  if (set.past) past = *set.past;
+  std::vector<debug::Reached> reached = TRY(search.reach(set.plan.links, probe.origin(), past));
   auto state_of = [&](const Found& one) {
     HeldState held{number, probe.state_of(one), {}, {}};
     const debug::Conjunction& parts = set.plan.links.back()[one.alternative];
@@ -210,16 +240,11 @@ Result<std::vector<HeldState>> DebugSession::find_held(int number, debug::Probe&
   // It holds where one stands: it is the next time that is meant.
   bool stands_there = set.last && *set.last == origin;
   std::vector<HeldState> states;
-  const debug::Disjunction& last = set.plan.links.back();
-  // Whether the one before is known where another alternative of a link holds next nobody has found out.
-  bool by_others = set.plan.links.size() == 1;
-  auto behind = [&](const Found& held) {
-    return by_others ? search.again(last, held) : search.again(last[held.alternative], held);
-  };
+  auto behind = [&](const Found& held) { return search.again(set.plan.links, reached, held); };
   std::vector<Found> next;
   std::set<std::pair<causal::Cut, std::map<uint32_t, uint64_t>>> known;  // several ways may lead to the same
   std::set<std::pair<size_t, std::vector<debug::Moment>>> held_at;
-  for (const Found& one : found) {
+  for (const Found& one : search.last_of(reached)) {
     if (stands_there && probe.state_of(one) == origin) {
       for (Found& later : TRY(behind(one))) next.push_back(std::move(later));
     } else {

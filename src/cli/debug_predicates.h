@@ -22,6 +22,8 @@ struct SetPredicate {
   std::optional<debug::State> last;        ///< where it was stopped at last, or up to where it was traced
   bool enabled = true;
   debug::Telling telling = debug::Telling::kAllowed;
+  /// What the links before the last one reach, from the beginning of the run.
+  std::optional<std::vector<debug::Reached>> past;
 
   bool traces() const { return !values.empty(); }
 };

@@ -175,6 +175,11 @@ class DebugSession {
   Status check(const debug::Part& part) const;
   Status list_predicates() const;
   bool remove_predicate(int number);
+  template <typename Ask>
+  auto probed(std::vector<debug::Part>& parts, debug::Telling& telling, const debug::State& origin,
+              const std::function<Status(debug::Part&)>& share, Ask ask) -> std::invoke_result_t<Ask, debug::Probe&>;
+  Status share_alike(SetPredicate& set, debug::Part& part);
+  Status find_past(SetPredicate& set);
   Result<std::vector<HeldState>> find_held(int number, const debug::State& origin, size_t most, std::string& never);
   Result<std::vector<HeldState>> find_held(int number, debug::Probe& probe, const debug::State& origin, size_t most,
                                            std::string& never);

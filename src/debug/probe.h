@@ -4,8 +4,9 @@
 //   Plan plan = TRY(debug::plan(world, predicate));
 //   Probe probe(engine, plan.parts, engine.here(), codes, interrupted);
 //   Search search(world.graph, plan.units(), probe);
-//   auto found = search.linked(plan.links, probe.origin());    // minimal states, none: it never holds
-//   State state = probe.state_of(found->front());
+//   auto reached = TRY(search.reach(plan.links, probe.origin()));
+//   auto found = search.last_of(reached);    // minimal states, none: it never holds
+//   State state = probe.state_of(found.front());
 //   probe.finish(); engine.go_to(state);
 //
 // While it runs, the engine has no replay; it begins another one when it is next used. A Found of one probe

@@ -78,7 +78,7 @@ std::vector<Found> Search::minimal_of(std::vector<Found> states) const {
 }
 
 Result<std::vector<Found>> Search::minimal(const Disjunction& disjunction, const Front& from) {
-  return linked(std::span(&disjunction, 1), from);
+  return last_of(TRY(reach(std::span(&disjunction, 1), from)));
 }
 
 Result<std::vector<Found>> Search::again(const Conjunction& conjunction, const Found& held) {
@@ -94,22 +94,6 @@ Result<std::vector<Found>> Search::again(const Conjunction& conjunction, const F
     if (!state) continue;
     state->alternative = held.alternative;
     found.push_back(std::move(*state));
-  }
-  return minimal_of(std::move(found));
-}
-
-Result<std::vector<Found>> Search::again(const Disjunction& disjunction, const Found& held) {
-  std::vector<Found> found;
-  for (size_t i = 0; i < disjunction.size(); ++i) {
-    std::optional<Found> here = held;
-    if (i != held.alternative) here = TRY(first(disjunction[i], held));
-    if (!here) continue;
-    here->alternative = i;
-    if (not_beyond(graph_, *here, held)) {
-      std::ranges::move(TRY(again(disjunction[i], *here)), std::back_inserter(found));
-    } else {
-      found.push_back(std::move(*here));
-    }
   }
   return minimal_of(std::move(found));
 }

@@ -7,6 +7,7 @@
 // have several first states, none before another.
 #pragma once
 
+#include <map>
 #include <span>
 #include <vector>
 
@@ -20,6 +21,9 @@ namespace pastcone::debug {
 using Conjunction = std::vector<size_t>;
 /// Of these, one.
 using Disjunction = std::vector<Conjunction>;
+/// Of each of them the states that others do not make superfluous: what is later as a state may still be known
+/// of where the earlier one is not.
+using Reached = std::vector<std::vector<Found>>;
 
 /// When does a part hold next?
 struct Ask {
@@ -52,14 +56,19 @@ class Search {
   Result<std::vector<Found>> minimal(const Disjunction& disjunction, const Front& from);
 
   /// Each link has one of the link before it in its past: all moments of that have been left, and the moments
-  /// of this one could know it. The minimal states of the last link.
-  Result<std::vector<Found>> linked(std::span<const Disjunction> links, const Front& from);
+  /// of this one could know it. Of each link, the states behind `from`. `past`: what was reached from the
+  /// beginning, by a search of its own; what has been left by then counts, too.
+  Result<std::vector<Reached>> reach(std::span<const Disjunction> links, const Front& from,
+                                     std::span<const Reached> past = {});
+  /// The minimal states of the last link.
+  std::vector<Found> last_of(std::span<const Reached> links) const;
 
   /// After the conjunction has held: the minimal states in which it holds again, one of its parts having been
   /// false since.
   Result<std::vector<Found>> again(const Conjunction& conjunction, const Found& held);
-  /// The same after one of several has held: that one again, or another one that does not hold yet.
-  Result<std::vector<Found>> again(const Disjunction& disjunction, const Found& held);
+  /// The same after the last link has held: that conjunction again, or another one that does not hold yet.
+  Result<std::vector<Found>> again(std::span<const Disjunction> links, std::span<const Reached> reached,
+                                   const Found& held);
 
  private:
   /// A part on its way.
@@ -81,6 +90,16 @@ class Search {
   std::vector<Known> known(const Conjunction& before, const Found& state) const;
   Status find_behind(const Conjunction& before, const Found& state, const Conjunction& conjunction,
                      const Front& from, std::vector<Found>& found);
+  Result<Reached> behind(std::span<const Disjunction> links, std::span<const Reached> reached,
+                         const Front& from);
+  bool has_left(size_t part, const Found& state, const Moment& moment, const Front& from) const;
+  bool knows(const Unit& unit, const causal::Cut& cut, const Known& known) const;
+  bool may_know(const std::vector<Known>& moments, const Conjunction& conjunction, const Found& state,
+                std::map<size_t, Standing>& coming) const;
+  Result<std::optional<Found>> carry_over(const Conjunction& conjunction, Found state, const Front& from,
+                                          const std::vector<Known>& moments);
+  Status carry_over(std::span<const Disjunction> links, std::span<const Reached> reached, const Reached& past,
+                    const Front& from, Reached& into);
   bool limit(const std::vector<Known>& known, std::span<const size_t> chosen, const Found& state,
              Front& front, std::vector<Standing>& parts) const;
   std::vector<Found> minimal_of(std::vector<Found> states) const;

@@ -94,12 +94,14 @@ TEST(Search, FindsTheMinimalStatesOfADisjunction) {
   EXPECT_GT(tally.several, 100u);
 }
 
-std::vector<Found> true_linked(const World& world, const std::vector<Disjunction>& links, const Cut& from) {
+/// Of the last link those behind `from`, of the links before it all that have been.
+std::vector<std::vector<Spots>> solutions_linked(const World& world, const std::vector<Disjunction>& links,
+                                                 const Cut& first, const Cut& from) {
   std::vector<std::vector<Spots>> before;  // of each conjunction
   for (size_t link = 0; link < links.size(); ++link) {
     std::vector<std::vector<Spots>> now;
     for (const Conjunction& conjunction : links[link]) {
-      now.push_back(world.solutions(conjunction, from));
+      now.push_back(world.solutions(conjunction, link + 1 < links.size() ? first : from));
       if (link == 0) continue;
       std::erase_if(now.back(), [&](const Spots& spots) {
         for (size_t i = 0; i < before.size(); ++i)
@@ -110,10 +112,23 @@ std::vector<Found> true_linked(const World& world, const std::vector<Disjunction
     }
     before = std::move(now);
   }
+  return before;
+}
+
+std::vector<Found> true_linked(const World& world, const std::vector<Disjunction>& links, const Cut& first,
+                               const Cut& from) {
+  std::vector<std::vector<Spots>> last = solutions_linked(world, links, first, from);
   std::vector<Found> all;
-  for (size_t i = 0; i < before.size(); ++i)
-    for (const Spots& spots : before[i]) all.push_back(world.state_of(links.back()[i], spots, from));
+  for (size_t i = 0; i < last.size(); ++i)
+    for (const Spots& spots : last[i]) all.push_back(world.state_of(links.back()[i], spots, from));
   return world.true_minimal(std::move(all));
+}
+
+std::vector<Disjunction> any_links(World& world, std::mt19937& random, size_t count) {
+  std::vector<Disjunction> links(count);
+  for (Disjunction& link : links)
+    for (unsigned i = 0; i < 1 + random() % 2; ++i) link.push_back(world.any_conjunction(1 + random() % 2));
+  return links;
 }
 
 TEST(Search, FindsLinkedStates) {
@@ -124,19 +139,95 @@ TEST(Search, FindsLinkedStates) {
     options.truth += 1;
     World world(random, options);
     Cut from = any_start(world, seed);
-    std::vector<Disjunction> links(2 + seed % 2);
-    for (Disjunction& link : links)
-      for (unsigned i = 0; i < 1 + random() % 2; ++i) link.push_back(world.any_conjunction(1 + random() % 2));
+    std::vector<Disjunction> links = any_links(world, random, 2 + seed % 2);
     Search search(world.graph(), world.parts(), world);
-    auto found = search.linked(links, {from});
-    ASSERT_TRUE(found) << found.error().message;
-    ++(found->empty() ? tally.never : tally.found);
-    if (found->size() > 1) ++tally.several;
-    ASSERT_EQ(plain(world, *found), plain(world, true_linked(world, links, from))) << "seed " << seed;
+    auto reached = search.reach(links, {from});
+    ASSERT_TRUE(reached) << reached.error().message;
+    std::vector<Found> found = search.last_of(*reached);
+    ++(found.empty() ? tally.never : tally.found);
+    if (found.size() > 1) ++tally.several;
+    ASSERT_EQ(plain(world, found), plain(world, true_linked(world, links, from, from))) << "seed " << seed;
   }
   EXPECT_GT(tally.found, 300u);
   EXPECT_GT(tally.never, 100u);
   EXPECT_GT(tally.several, 50u);
+}
+
+/// As if another probe had found them, which counts otherwise how far threads have gone on.
+std::vector<Reached> found_by_another(std::vector<Reached> reached) {
+  for (Reached& link : reached) {
+    for (std::vector<Found>& states : link) {
+      for (Found& state : states) {
+        for (Moment& moment : state.moments) moment.detail *= 100;
+        for (auto& [thread, detail] : state.details) detail *= 100;
+      }
+    }
+  }
+  return reached;
+}
+
+TEST(Search, KnowsWhatTheLinksBeforeTheLastHadReached) {
+  Tally tally;
+  for (unsigned seed = 1; seed <= 4000; ++seed) {
+    std::mt19937 random(seed);
+    WorldOptions options = any_options(seed, 34);
+    options.truth += 1;
+    World world(random, options);
+    Cut first = beginning(world.graph()).cut, from = world.any_cut();
+    std::vector<Disjunction> links = any_links(world, random, 2 + seed % 2);
+    Search search(world.graph(), world.parts(), world);
+    auto before = search.reach(std::span(links).first(links.size() - 1), {first});
+    ASSERT_TRUE(before) << before.error().message;
+    auto reached = search.reach(links, {from}, found_by_another(*before));
+    ASSERT_TRUE(reached) << reached.error().message;
+    std::vector<Found> found = search.last_of(*reached);
+    ++(found.empty() ? tally.never : tally.found);
+    if (found.size() > 1) ++tally.several;
+    auto without = search.reach(links, {from});
+    if (plain(world, found) != plain(world, search.last_of(*without))) ++tally.moved;
+    ASSERT_EQ(plain(world, found), plain(world, true_linked(world, links, first, from))) << "seed " << seed;
+  }
+  EXPECT_GT(tally.found, 300u);
+  EXPECT_GT(tally.never, 100u);
+  EXPECT_GT(tally.several, 50u);
+  EXPECT_GT(tally.moved, 100u);
+}
+
+TEST(Search, FindsWhereTheLastLinkHoldsAgain) {
+  Tally tally;
+  for (unsigned seed = 1; seed <= 4000; ++seed) {
+    std::mt19937 random(seed);
+    World world(random, any_options(seed, 34));
+    Cut from = beginning(world.graph()).cut;
+    std::vector<Disjunction> links{{world.any_conjunction(1 + random() % 2)}, {world.any_conjunction(1 + random() % 2)}};
+    Search search(world.graph(), world.parts(), world);
+    auto reached = search.reach(links, {from});
+    ASSERT_TRUE(reached) << reached.error().message;
+    std::vector<Found> states = search.last_of(*reached);
+    if (states.empty()) continue;
+    const Found& held = states.front();
+    const Conjunction& last = links.back().front();
+    std::vector<Spots> all = solutions_linked(world, links, from, from).front();
+    auto standing = std::ranges::find_if(all, [&](const Spots& spots) {
+      return plain(world, {world.state_of(last, spots, from)}) == plain(world, {held});
+    });
+    ASSERT_TRUE(standing != all.end()) << "seed " << seed;
+    std::vector<Found> expected;
+    for (const Spots& spots : all) {
+      bool later = false, before = false;
+      for (size_t i = 0; i < spots.size(); ++i) {
+        later = later || world.was_false(last[i], (*standing)[i], spots[i]);
+        before = before || spots[i] < (*standing)[i];
+      }
+      if (later && !before) expected.push_back(world.state_of(last, spots, held.cut));
+    }
+    auto found = search.again(links, *reached, held);
+    ASSERT_TRUE(found) << found.error().message;
+    ++(found->empty() ? tally.never : tally.found);
+    ASSERT_EQ(plain(world, *found), plain(world, world.true_minimal(expected))) << "seed " << seed;
+  }
+  EXPECT_GT(tally.found, 300u);
+  EXPECT_GT(tally.never, 100u);
 }
 
 TEST(Search, FindsWhereAConjunctionHoldsAgain) {

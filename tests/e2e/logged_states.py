@@ -155,17 +155,20 @@ class LoggedRun:
                 found.append(self.least(conditions, {**held, condition.name: at}))
         return self.minimal(found)
 
-    def linked(self, before, conditions):
-        """The minimal states of before -> conditions: one of those that hold could know that `before` has held."""
+    def linked(self, before, conditions, here):
+        """The minimal states of before -> conditions, not before `here`: one of those that hold could know that `before`
+        has held, whenever that was."""
         first = next((at for at in range(self.end(before.name)) if self.holds(before, at)), None)
         found = []
         for knower in (condition.name for condition in conditions if first is not None):
             if knower == before.name:
-                found.append(self.least(conditions, {knower: first}))
-                continue
-            cones = ((index, self.cone(knower, index)[before.name]) for index in range(len(self.states[knower])))
-            index = next((index for index, known in cones if known is not None and known > first), None)
-            found.append(None if index is None else self.least(conditions, {knower: 2 * index}))
+                known = first
+            else:
+                cones = ((index, self.cone(knower, index)[before.name]) for index in range(len(self.states[knower])))
+                index = next((index for index, known in cones if known is not None and known > first), None)
+                known = None if index is None else 2 * index
+            later = {**here, knower: max(known, -1 if here[knower] is None else here[knower])} if known is not None else None
+            found.append(None if later is None else self.least(conditions, later))
         return self.minimal(found)
 
     def demanded(self, name, index, stops, start):

@@ -104,8 +104,7 @@ class _Session:
         conditions, then = _conjunction(self.made, 2)
         if any(condition.line for condition in [before, *conditions]):
             return
-        self.restart()
-        self._stop_at_one_of(f"{first} -> {then}", self.run.linked(before, conditions))
+        self._stop_at_one_of(f"{first} -> {then}", self.run.linked(before, conditions, self.here))
 
     def run_to_event(self):
         name, index = self.made.some_event()
@@ -161,7 +160,7 @@ class _Session:
         kinds = [self.stop_if] * 4 + [self.run_to_event] * 2 + [self.run_with_breakpoints] * 3 + [
             self.run_to_message, self.stop_if_one_of, self.stop_if_any, self.stop_if_linked, self.back]
         kind = self.random.choice(kinds)
-        if self.in_the_middle and kind in (self.stop_if, self.stop_if_any, self.stop_if_one_of):
+        if self.in_the_middle and kind in (self.stop_if, self.stop_if_any, self.stop_if_one_of, self.stop_if_linked):
             self.restart()
         kind()
 
