@@ -70,6 +70,7 @@ class StoresTest : public testing::Test {
     for (uint64_t left = rcx == 0 ? 1 : real.rcx - found.rcx; left > 0; --left)
       EXPECT_TRUE(processor_.step(real));
     found.orig_rax = real.orig_rax;
+    if (rcx != 0) real.eflags &= ~0x10000ull;  // some processors have the resume flag between two rounds
     EXPECT_EQ(std::memcmp(&found, &real, sizeof real), 0)
         << testing::PrintToString(code) << " rip " << found.rip - real.rip << " flags " << std::hex
         << (found.eflags ^ real.eflags);

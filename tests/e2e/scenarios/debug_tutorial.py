@@ -48,7 +48,6 @@ def _recording_as_told(context):
         recording, _ = record_until_lost(context)
         if b"kv.c:47 in serve_request\n" in re.findall(rb"(?m)^  p2:.*\n", debug(context, recording, STOP, "continue").stdout)[0]:
             return recording
-        os.rename(recording, recording + ".other")
     context.expect(False, "20 recordings, and replica 1 was always met later")
 
 
