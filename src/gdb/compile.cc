@@ -77,13 +77,21 @@ Result<std::string> by_thread_pointer(Gdb& gdb, const std::string& expression, c
   return out;
 }
 
-/// The class of an object, as gdb calls it where it does not find a member; empty: it is none.
+/// The class of an object, as gdb calls it where it does not find a member; empty: it is none; "?": it has virtual
+/// bases, among which gdb cannot look.
 Result<std::string> class_of(Gdb& gdb, const std::string& object, const std::string& location) {
   constexpr std::string_view kBefore = "Couldn't find member named `no_such_member' in struct/union/class `";
   Answer answer = TRY(gdb.console(command("(" + object + ").no_such_member", location)));
+  if (answer.error.starts_with("Command aborted.")) return "?";
   if (answer.good || !answer.error.starts_with(kBefore)) return "";
   std::string name = answer.error.substr(kBefore.size());
   return name.substr(0, name.rfind('\''));
+}
+
+/// So that gdb takes it for one name, whatever it is made of; but two letters in quotes are a character to it.
+std::string class_name(const std::string& name) {
+  constexpr size_t kCharacter = 2;
+  return name.size() > kCharacter ? "'" + name + "'" : name;
 }
 
 /// Whether a cast leads from an object to another part of it, as where a class has several bases. gdb knows,
@@ -96,13 +104,56 @@ Result<bool> moves(Gdb& gdb, const std::string& type, const std::string& operand
   std::string from_class = TRY(class_of(gdb, reference ? operand : "*(" + operand + ")", location));
   std::string to_class = TRY(class_of(gdb, "*((" + to + "*)0)", location));
   if (from_class.empty() || to_class.empty()) return false;
-  auto base_moves = [&](const std::string& derived, const std::string& base) -> Result<bool> {
-    Answer answer =
-        TRY(gdb.run("-data-evaluate-expression " +
-                    c_string(fmt::format("(unsigned long)('{}'*)('{}'*){}", base, derived, kSomewhere))));
+  if (from_class == "?" || to_class == "?") return true;
+  if (from_class == to_class) return false;
+  // None: gdb would have to look at an object. It would both ways only if one is a virtual base of the other.
+  auto base_moves = [&](const std::string& derived, const std::string& base) -> Result<std::optional<bool>> {
+    Answer answer = TRY(
+        gdb.run("-data-evaluate-expression " + c_string(fmt::format("(unsigned long)({}*)({}*){}", class_name(base),
+                                                                   class_name(derived), kSomewhere))));
+    if (!answer.good && answer.error.find("annot access memory") != std::string::npos) return std::nullopt;
     return answer.good && answer.results["value"].number() != kSomewhere;
   };
-  return TRY(base_moves(from_class, to_class)) || TRY(base_moves(to_class, from_class));
+  auto up = TRY(base_moves(from_class, to_class)), down = TRY(base_moves(to_class, from_class));
+  return (!up && !down) || up.value_or(false) || down.value_or(false);
+}
+
+/// What an enumeration is stored as; empty: it is none.
+Result<std::string> stored_as(Gdb& gdb, const std::string& type) {
+  std::string told = TRY(gdb.console("ptype " + type)).console;
+  if (!told.starts_with("type = enum") || !told.ends_with("}\n")) return "";
+  auto value = [&](const std::string& expression) -> Result<std::optional<uint64_t>> {
+    Answer answer = TRY(gdb.run("-data-evaluate-expression " + c_string(expression)));
+    return answer.good ? answer.results["value"].number() : std::nullopt;
+  };
+  auto size = TRY(value("sizeof(" + type + ")")), is_signed = TRY(value("(" + type + ")-1 < 0 ? 1 : 0"));
+  static const std::map<uint64_t, std::string> kNames = {{1, "char"}, {2, "short"}, {4, "int"}, {8, "long"}};
+  auto name = kNames.find(size.value_or(0));
+  if (name == kNames.end() || !is_signed) return "";
+  return (*is_signed != 0 ? "signed " : "unsigned ") + name->second;
+}
+
+/// A member of an anonymous union or structure in an object, by where it is.
+Result<std::optional<std::string>> member_within(Gdb& gdb, const std::string& object, bool arrow,
+                                                 const std::string& name, const std::string& location) {
+  Answer answer = TRY(gdb.console(command("(" + object + ")" + (arrow ? "->" : ".") + name, location)));
+  if (answer.good || !answer.error.starts_with("Couldn't find member")) return std::nullopt;
+  size_t begin = answer.error.rfind('`'), end = answer.error.rfind('\'');
+  if (begin == std::string::npos || end <= begin + 1) return fail("gdb cannot compile {}, a member", name);
+  std::string of = answer.error.substr(begin + 1, end - begin - 1);
+  for (const std::string& type : {"struct " + of, "union " + of, class_name(of)}) {
+    constexpr std::string_view kBefore = "type = ";
+    std::string there = fmt::format("(({}*)0)->{}", type, name);
+    Answer told = TRY(gdb.console("whatis/r " + there));
+    if (!told.good || !told.console.starts_with(kBefore)) continue;
+    std::string named = told.console.substr(kBefore.size(), told.console.find('\n') - kBefore.size());
+    Answer place = TRY(gdb.run("-data-evaluate-expression " + c_string("(unsigned long)&" + there)));
+    auto offset = place.good ? place.results["value"].number() : std::nullopt;
+    if (!offset || named.find('{') != std::string::npos)
+      return fail("gdb cannot compile {}, a member of what has no name", name);
+    return fmt::format("(*({})((char*){}({}) + {}))", pointer_to(named), arrow ? "" : "&", object, *offset);
+  }
+  return std::nullopt;
 }
 
 /// A name, what it is a member of, and perhaps the address of all that.
@@ -168,8 +219,18 @@ Result<std::vector<AgentExpression>> compile_all(Gdb& gdb, const std::string& gi
     std::string told = TRY(gdb.console("ptype " + type)).console;
     return told.find("bool\n") != std::string::npos || told.find("_Bool\n") != std::string::npos;
   };
+  ask.enumeration = [&](const std::string& type) { return stored_as(gdb, type); };
+  ask.enumeration_of = [&](const std::string& value) -> Result<std::string> {
+    std::string told = TRY(gdb.console("whatis " + value)).console;
+    constexpr std::string_view kBefore = "type = ";
+    bool named = told.starts_with(kBefore) && told.find('{') == std::string::npos;
+    return named ? stored_as(gdb, told.substr(kBefore.size(), told.find('\n') - kBefore.size())) : std::string();
+  };
   ask.moves = [&](const std::string& type, const std::string& operand) {
     return moves(gdb, type, operand, location);
+  };
+  ask.member = [&](const std::string& object, bool arrow, const std::string& name) {
+    return member_within(gdb, object, arrow, name, location);
   };
   Answer as_it_is = TRY(gdb.console(command(expression, location)));
   if (is_thread_local(as_it_is)) {

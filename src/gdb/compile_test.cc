@@ -114,6 +114,8 @@ TEST_F(CompileTest, AgreesWithGdbInCxx) {
   agree({"&ref == &ns::counter", "&ref != &ns::counter", "&obj_ref == &obj", "(unsigned long)&obj_ref",
          "&obj_ref == bp", "&pointer_ref == &to_five", "*&pointer_ref == to_five", "&*pointer_ref == to_five",
          "&(ref) == &ns::counter", "&obj_ref.d == &obj.d", "this == &obj_ref"});
+  agree({"sizeof(ref)", "sizeof ref", "sizeof(obj_ref) == sizeof(obj)", "sizeof(word_ref)", "sizeof(array_ref)",
+         "sizeof(obj_ref.ref) + 1", "sizeof(long_ref)", "sizeof(five)", "sizeof(Old)"});
   // What is shifted keeps its type.
   agree({"(hash << bits) == 0x10", "hash << bits >> bits", "minus >> 1u", "minus >> bits", "1 << bits + 1",
          "hash << bits | 1", "narrow << 4", "hash >> (bits & 3) << 1", "minus << 2 * 2 >> 1", "large << 2",
@@ -123,6 +125,8 @@ TEST_F(CompileTest, AgreesWithGdbInCxx) {
          "no ? 0 : large", "(no ? narrow : minus) < 0", "(no ? 0 : huge) > 5", "five ? no ? 1 : 2 : 3",
          "(no ? 1 : 2, 3)", "(no ? to_five : 0) == 0", "(five ? to_five : 0) == to_five",
          "no ? 1 : five ? -1 : minus", "(no ? hash == 0 : minus) < 0", "(five ? large : x) + hash"});
+  agree({"(five ? minus : fields.three) < 0", "(no ? fields.three : minus) < 0", "(five ? minus : narrow) > -1"});
+  agree({"static_cast<long>(minus) < 0"});
   // For gdb's print, of the one that is chosen.
   EXPECT_EQ(evaluate("(no ? hash : minus) < 0")->value, 0);
   EXPECT_EQ(evaluate("(no ? x : no ? hash : minus) / 2")->value, 2147483646);
@@ -135,6 +139,45 @@ TEST_F(CompileTest, AgreesWithGdbInCxx) {
          "kLarge + 1", "kLarge / 2 == 549755813888", "small_one == Small::kBelow", "(int)small_one < 0"});
   EXPECT_EQ(trouble("wide"), "gdb cannot compile a value of this size.");
   EXPECT_EQ(gdb_->console("print x")->console.substr(0, 1), "$") << "and goes on";
+}
+
+// It does not look into members that have no name.
+TEST_F(CompileTest, FindsMembersOfAnonymousUnionsAndStructures) {
+  run_to(GDB_SUBJECT, "inner");
+  agree({"mixed.whole", "mixed.whole == 0x70005 && x", "mixed.low", "mixed.high == 7", "to_mixed->whole",
+         "to_mixed->high + 1", "(*to_mixed).low", "mixed.letters[1] == 'b'", "to_mixed->letters[x - 1]",
+         "&mixed.high", "mixed.pair.second", "to_mixed->pair.second == -6", "mixed.kind", "to_mixed->both"});
+  EXPECT_EQ(trouble("mixed.nosuch"), "Couldn't find member named `nosuch' in struct/union/class `mixed'");
+  std::string bits = trouble("mixed.nibble == 9");
+  EXPECT_TRUE(is_only_uncompiled(bits)) << bits;
+}
+
+TEST_F(CompileTest, CutsToTheSizeOfAnEnumeration) {
+  run_to(GDB_SUBJECT, "inner");
+  agree({"(enum color)minus < 0", "(enum color)minus > 5", "(enum color)big == big", "(enum color)big < big",
+         "(long)(enum color)minus", "(enum color)u == 7", "(enum tiny)big == big", "(enum tiny)minus",
+         "(enum sided)minus < 0", "(enum vast)minus > 0", "(enum vast)big == big", "FAR_OUT <= minus", "(~FAR_OUT) / 3 < 0",
+         "FAR_OUT > 0", "(sized_t)minus < 0", "(sized_t)big == 3"});
+}
+
+TEST_F(CompileTest, ShiftsByMoreThanThereIs) {
+  run_to(GDB_SUBJECT, "inner");
+  for (const char* expression : {"x << thousand", "big << thousand * 64", "u >> thousand"}) {
+    auto evaluation = evaluate(expression);
+    ASSERT_TRUE(evaluation) << expression << ": " << evaluation.error().message;
+    EXPECT_EQ(evaluation->value, 0) << expression;
+  }
+  agree({"x << u", "big >> x", "1 << 3", "u >> x + 1"});
+}
+
+TEST_F(CompileTest, LeavesSizesThatChangeToGdb) {
+  run_to(GDB_SUBJECT, "sized");
+  gdb_->console("next 2");
+  for (const char* expression : {"sizeof(room)", "sizeof room == 3", "1 + sizeof(room) / sizeof(room[0])"}) {
+    std::string why = trouble(expression);
+    EXPECT_TRUE(is_only_uncompiled(why)) << expression << ": " << why;
+  }
+  agree({"sizeof(room[0])", "number"});
 }
 
 // What gdb's compiler gets wrong, and cannot be told.
@@ -153,6 +196,11 @@ TEST_F(CompileTest, RefusesWhatGdbWouldTakeForSomethingElse) {
             "gdb cannot compile a cast to Both*, which lies elsewhere in the object");
   EXPECT_EQ(trouble("((Other&)both).other"),
             "gdb cannot compile a cast to Other&, which lies elsewhere in the object");
+  EXPECT_EQ(trouble("((B2*)to_two)->b2"), "gdb cannot compile a cast to B2*, which lies elsewhere in the object");
+  EXPECT_EQ(trouble("((Virtual*)to_two)->v"),
+            "gdb cannot compile a cast to Virtual*, which lies elsewhere in the object");
+  EXPECT_EQ(trouble("static_cast<B2*>(to_two)->b2"), "gdb cannot compile casts within objects");
+  EXPECT_EQ(trouble("static_cast<Other&>(both).other"), "gdb cannot compile casts within objects");
   EXPECT_EQ(trouble("pointing->own"), "gdb cannot compile pointing->, of an object");
   EXPECT_EQ(trouble("Derived::d == 12"), "gdb cannot compile Derived::d");
 }

@@ -44,18 +44,52 @@ __attribute__((noinline)) int inner(int depth, const char* p) {
   return vol + depth + us + *p;  // line 44
 }
 
-int (*function)(int, const char*) = inner, doubled(int);
+int (*function)(int, const char*) = inner, doubled(int), sized(int);
 
 int main(int argc, char** argv) {
   int r = argv[0][0];
   for (int i = 3; i < 6; i++) r += inner(i, name) + hidden + tls;  // line 51
   if (argc > 1) poll(0, 0, -1);
-  return r == 12345 + doubled(argc);
+  return r == 12345 + doubled(argc) + sized(argc);
 }
 
 int doubled(int number) {
   volatile int kept = number;
   return kept * 2;
+}
+
+struct mixed {
+  int kind;
+  union {
+    int whole;
+    struct {
+      short low, high;
+    };
+    float real;
+  };
+  struct {
+    char letters[3];
+    unsigned nibble : 4;
+  };
+  union {
+    struct pair {
+      int first, second;
+    } pair;
+    long both;
+  };
+} mixed = {.kind = 3, .whole = 0x70005, .letters = "ab", .nibble = 9, .pair = {4, -6}}, *to_mixed = &mixed;
+
+enum __attribute__((packed)) tiny { TINY = 200 } tiny = TINY;
+enum sided { LEFT = -1, RIGHT = 1 } sided = LEFT;
+enum vast { CLOSE, FAR_OUT = 0x100000000 } vast = FAR_OUT;
+typedef enum { SMALL = 1, LARGE = 4 } sized_t;
+sized_t size = LARGE;
+int thousand = 1024;
+
+int sized(int number) {
+  volatile char room[number + 2];
+  room[0] = 1;
+  return room[0];  // in sized
 }
 
 // Without debug information.

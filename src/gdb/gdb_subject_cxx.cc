@@ -56,6 +56,20 @@ struct {
   unsigned three : 3;
 } fields = {kA, 3};
 
+struct Virtual {
+  int v = 20;
+};
+struct B1 {
+  int b1 = 21;
+};
+struct B2 {
+  int b2 = 22;
+};
+struct T2 : B1, B2, virtual Virtual {
+  int own = 23;
+} two;
+T2* to_two = &two;
+
 Derived obj;
 Derived& obj_ref = obj;
 Base* bp = &obj;

@@ -91,7 +91,8 @@ class Translator {
       std::string colon = take();
       std::string second = TRY(choice());
       auto one = TRY(promoted(first)), other = TRY(promoted(second));
-      std::string cast = one && other && *one != *other ? "(" + common_type(*one, *other) + ")" : "";
+      bool differ = one && other && (*one != *other || one->is_narrow);
+      std::string cast = differ ? "(" + common_type(*one, *other) + ")" : "";
       auto with_cast = [&](const std::string& text) { return cast.empty() ? text : cast + "(" + text + ")"; };
       out += with_cast(first) + colon + with_cast(second);
     }
@@ -109,9 +110,16 @@ class Translator {
       out += take();
       std::string right = TRY(sum(tests));
       // gdb would widen what is shifted to the type of the count, and take its sign from there.
-      out += shifts ? "((unsigned char)(" + right + "))" : right;
+      out += shifts ? shift_count(right) : right;
     }
     return out;
+  }
+
+  /// One that is too large stays so.
+  static std::string shift_count(const std::string& count) {
+    bool constant = count.find_first_not_of(" 0123456789") == std::string::npos;
+    std::string kept = constant ? count : "(unsigned long)(" + count + ") > 255 ? 255 : (unsigned long)(" + count + ")";
+    return "((unsigned char)(" + kept + "))";
   }
 
   /// What binds more tightly than a shift.
@@ -129,13 +137,14 @@ class Translator {
 
   /// An arithmetic type behind the integral promotions.
   struct Promoted {
-    bool is_wide = false, is_unsigned = false;
+    bool is_wide = false, is_unsigned = false, is_narrow = false;
     bool operator==(const Promoted&) const = default;
   };
 
   /// None: it is no integer.
   Result<std::optional<Promoted>> promoted(const std::string& text) {
     if (lost_ || TRY(compiles_("$rax & (" + text + ")")).empty()) return std::nullopt;
+    if (is_narrow(TRY(compiles_(text)))) return Promoted{.is_narrow = true};
     // Beside something that does not widen it, and is no constant.
     std::string code = TRY(compiles_("(((" + text + ") + (char)$rax) << (char)1) < 0"));
     if (code.empty()) return std::nullopt;
@@ -144,6 +153,16 @@ class Translator {
     bool is_unsigned = behind.find("less_unsigned;") != std::string::npos;
     bool is_wide = behind.find("ext 32;") == std::string::npos;
     return Promoted{is_wide, is_unsigned};
+  }
+
+  /// Unsigned, and so small that it is an int: gdb would take bit-fields for what they are declared as.
+  static bool is_narrow(const std::string& code) {
+    constexpr std::string_view kExtends = "zero_ext ";
+    size_t last = code.rfind(kExtends);
+    if (last == std::string::npos) return false;
+    char* end = nullptr;
+    unsigned long bits = std::strtoul(code.c_str() + last + kExtends.size(), &end, 10);
+    return bits < 32 && std::string_view(end) == ";end;";
   }
 
   /// C's usual conversions.
@@ -223,7 +242,10 @@ class Translator {
       out += TRY(place());
     } else if (now().kind == Token::Kind::kName && now().text == "sizeof") {
       out = take();
-      out += is("(") ? taken_up_to(")") : TRY(place());
+      std::string of = is("(") ? taken_up_to(")") : TRY(place());
+      out += !lost_ && TRY(is_reference(of)) ? "(*" + of + ")" : of;
+      if (!lost_ && TRY(compiles_(out)) == "const8 0;end;")
+        return fail("gdb cannot compile {}, which is not the same all the time", out.substr(out.find('s')));
     } else if (is("(") && TRY(is_cast())) {
       std::string type = type_here();
       bool to_bool = TRY(is_boolean(type));
@@ -232,6 +254,9 @@ class Translator {
       if (TRY(compiles_(out + "$rax")).empty() && !TRY(compiles_(out + "1")).empty())
         return fail("floating-point numbers such as {}1 cannot be compiled", out.substr(out.find('(')));
       std::string one = TRY(operand());
+      // Nor does it cut it to the size of an enumeration.
+      std::string integer = ask_.enumeration ? TRY(ask_.enumeration(type)) : "";
+      if (!integer.empty()) out = out.substr(0, out.find('(')) + "(" + integer + ")";
       bool leads_on = !lost_ && (type.ends_with("*") || type.ends_with("&"));
       if (leads_on && ask_.moves && TRY(ask_.moves(type, one)))
         return fail("gdb cannot compile a cast to {}, which lies elsewhere in the object", type);
@@ -286,11 +311,16 @@ class Translator {
       } else if (is("(")) {
         out += taken_up_to(")");
       } else if (is(".") || is("->") || is("::")) {
-        if (is("->")) TRY_STATUS(check_arrow(out));
+        bool arrow = is("->"), scope = is("::");
+        if (arrow) TRY_STATUS(check_arrow(out));
+        std::string object = out;
         out += take();
         if (is("~") || is("*")) out += take();
         if (now().kind != Token::Kind::kName) return lost();
+        std::string name = now().text;
         out += take();
+        if (!scope && ask_.member && TRY(compiles_(out)).empty())
+          out = TRY(ask_.member(object, arrow, name)).value_or(out);
       } else {
         return out;
       }
@@ -352,7 +382,10 @@ class Translator {
   Result<std::string> integer_type(const std::string& bare, const std::string& code) {
     bool constant = code.find("ref") == std::string::npos && code.find("reg") == std::string::npos;
     if (constant) {
-      if (TRY(compiles_("sizeof(" + bare + ")")) == "const8 8;end;") return "long";
+      if (TRY(compiles_("sizeof(" + bare + ")")) == "const8 8;end;") {
+        std::string integer = ask_.enumeration_of ? TRY(ask_.enumeration_of(bare)) : "";
+        return integer.empty() ? "long" : integer;
+      }
       bool cut = code.find("ext") != std::string::npos;
       bool large = code.starts_with("const64") || (!cut && code.starts_with("const32 ") &&
                                                    std::strtoull(code.c_str() + 8, nullptr, 10) > 0x7fffffff);
@@ -411,11 +444,22 @@ Status check_end(const std::vector<Token>& tokens) {
   return {};
 }
 
+/// To a pointer or a reference: gdb takes it for a plain one, which leads to no other part of an object.
+bool casts_objects(const std::vector<Token>& tokens) {
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    if (tokens[i].text != "static_cast" && tokens[i].text != "dynamic_cast") continue;
+    while (i + 1 < tokens.size() && !tokens[i + 1].text.starts_with('>')) ++i;
+    if (tokens[i].text == "*" || tokens[i].text.starts_with('&')) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 Result<std::string> translate(const std::string& expression, const TryCompile& compiles, const Ask& ask) {
   std::vector<Token> tokens = tokens_of(expression);
   TRY_STATUS(check_end(tokens));
+  if (casts_objects(tokens)) return fail("gdb cannot compile casts within objects");
   std::string as_it_is;
   for (Token& token : tokens) {
     if (token.kind == Token::Kind::kNumber && is_floating(token.text))

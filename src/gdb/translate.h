@@ -8,6 +8,8 @@
 //   minus >> length          minus >> (unsigned char)(length)    gdb would shift in the type of both,
 //   c ? 0 : wide             c ? (long)(0) : (long)(wide)        give a choice the type of the first,
 //   (bool)n == true          (!!(n)) == true                     and let a boolean be 5
+//   (enum color)wide         (unsigned)wide                      or what does not fit into it,
+//   s.inside                 (*(int *)((char*)&(s) + 4))         it does not look into anonymous unions
 //
 // Types are found by asking gdb to compile pieces, so that scope and language are its own.
 #pragma once
@@ -31,8 +33,14 @@ struct Ask {
   std::function<Result<std::optional<uint64_t>>(const std::string& name)> untyped;
   /// Whether a type is a boolean one by another name.
   std::function<Result<bool>(const std::string& type)> is_boolean;
+  /// What an enumeration is stored as ("unsigned long"), by its type or by a value of it; empty: it is none.
+  std::function<Result<std::string>(const std::string& type)> enumeration, enumeration_of;
   /// Whether a cast of a pointer to an object, or of a reference, leads to another part of it.
   std::function<Result<bool>(const std::string& type, const std::string& operand)> moves;
+  /// A member that an object, or what `arrow` leads to, has by way of one without a name; none: it is no such
+  /// member.
+  std::function<Result<std::optional<std::string>>(const std::string& object, bool arrow, const std::string& name)>
+      member;
 };
 
 struct Token {
