@@ -17,6 +17,10 @@
 #define THREAD_ENTRY_SHORT 112
 // What entry.S has saved of the program's registers: 0 while it runs. For who looks at it from outside.
 #define THREAD_FRAME 120
+// What a handler's context has beside the kernel's, in its reserved words: where the program is shown to have been interrupted,
+// and where it goes on if the handler has left that as it was.
+#define CONTEXT_SHOWN 6
+#define CONTEXT_MEANT 7
 #define THREAD_VERSIONS 128
 #define CACHED_VERSIONS 4096
 // An object's place among them: the highest bits of 32 of its address times this.

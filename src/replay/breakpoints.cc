@@ -88,6 +88,7 @@ class StubWriter {
   const std::vector<uint8_t>& code() const { return code_; }
   size_t hit() const { return hit_; }
   size_t resume() const { return resume_; }
+  const stage::StubMap& map() const { return map_; }
 
  private:
   struct Condition {
@@ -126,12 +127,14 @@ class StubWriter {
   }
   void load(const Condition& condition);
   void put_moved(const Instruction& instruction);
+  void note_moved(uint64_t address);
 
   const Breakpoint& request_;
   const size_t before_;
   std::vector<uint8_t> code_;
   bool reachable_ = true;
   size_t hit_ = 0, resume_ = 0;
+  stage::StubMap map_ = {};
 };
 
 std::vector<StubWriter::Condition> StubWriter::conditions() const {
@@ -180,9 +183,16 @@ void StubWriter::put_moved(const Instruction& instruction) {
   std::memcpy(code_.data() + at + instruction.displacement_at, &displacement, sizeof displacement);
 }
 
+/// What comes next stands for the code there.
+void StubWriter::note_moved(uint64_t address) {
+  map_.instructions[map_.count++] = {static_cast<uint32_t>(code_.size()), static_cast<uint32_t>(address - map_.at)};
+}
+
 bool StubWriter::write(const std::vector<Instruction>& group) {
   std::vector<Condition> all = conditions();
-  if (all.empty()) return false;
+  if (all.empty() || group.size() >= stage::StubMap::kMost) return false;
+  map_.mark = stage::StubMap::kMark;
+  map_.at = group.front().address;
   reachable_ = fits(static_cast<int64_t>(request_.stub - (request_.rip - before_ + kJumpSize)));
   save(kRcx, THREAD_SAVED_RCX);
   size_t next = 0;
@@ -199,14 +209,20 @@ bool StubWriter::write(const std::vector<Instruction>& group) {
   uint64_t miss = here();
   restore(kRcx, THREAD_SAVED_RCX);
   uint64_t displaced = here();
+  map_.moved = static_cast<uint32_t>(code_.size());
   for (const Instruction& instruction : group) {
+    note_moved(instruction.address);
     if (instruction.address == request_.from) resume_ = code_.size();
     put_moved(instruction);
   }
+  map_.left = static_cast<uint32_t>(code_.size());
+  note_moved(group.back().end());
   if (group.back().falls_through()) put_jump(group.back().end());
+  map_.end = static_cast<uint32_t>(code_.size());
   if (code_.size() - skip > 127) return false;
   code_[skip - 1] = static_cast<uint8_t>(code_.size() - skip);
   save(kRax, THREAD_SAVED_RAX);
+  map_.rax_saved = static_cast<uint32_t>(code_.size());
   uint64_t over = here();  // a first jump over this, the way back for all misses below
   put({0xeb, 14});
   restore(kRax, THREAD_SAVED_RAX);
@@ -234,6 +250,7 @@ bool answer(Breakpoint& breakpoint, size_t before) {
   StubWriter writer(breakpoint, before);
   if (!writer.write(group)) return false;
   std::memcpy(breakpoint.bytes, writer.code().data(), writer.code().size());
+  breakpoint.map = writer.map();
   breakpoint.stub_size = static_cast<uint32_t>(writer.code().size());
   breakpoint.hit = static_cast<uint32_t>(writer.hit());
   breakpoint.resume = static_cast<uint32_t>(writer.resume());

@@ -129,6 +129,10 @@ Result<Path> Takeovers::find_program(uint32_t file) {
   FileEntry entry = *known;
   entry.kept.reset();
   auto original = find_file(*recording_, entry, hashes_);
+  struct stat about {};
+  bool changes_user = original && stat(original->c_str(), &about) == 0 && (about.st_mode & (S_ISUID | S_ISGID)) != 0;
+  if (changes_user)  // then the kernel forgets that addresses are not to be random
+    return fail("it is a set-user-ID program");
   if (original && access(original->c_str(), X_OK) == 0) return *original;
   if (!known->kept) return fail("it may not be executed");
   Path kept = std::filesystem::absolute(recording_->directory() / *known->kept);

@@ -106,6 +106,7 @@ bool set_stub(Thread& t, u64& from, bool may_move) {
   bool ready = load(b.state) == (u32)stage::BreakpointState::kReady && b.displaced >= 5 && (!inside || (may_move && b.resume));
   if (ready) {
     memcpy((void*)page, b.bytes, b.stub_size);
+    memcpy((void*)(page + kPage - sizeof b.map), &b.map, sizeof b.map);
     a.stub = page;
     a.stub_hit = page + b.hit + 1;
     a.overwritten = 5;

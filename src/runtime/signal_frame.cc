@@ -3,6 +3,7 @@
 #include "async.h"
 #include "call.h"
 #include "pastcone/patch/abi.h"
+#include "pastcone/patch/thread_abi.h"
 #include "text.h"
 
 namespace pastcone::runtime {
@@ -35,7 +36,7 @@ bool is_there(u64 from, u64 to) {
 
 /// What the context of a handler has beside the kernel's: the program sees an instruction of its own library there, which it can
 /// unwind from, and not the trampoline that stands for it, or the way into the runtime to which a restarted call returns.
-enum Reserved { kShown = 6, kMeant = 7 };
+enum Reserved { kShown = CONTEXT_SHOWN, kMeant = CONTEXT_MEANT };
 
 /// Behind the instruction, given where its trampoline goes on.
 u64 behind_call(u64 rip) {

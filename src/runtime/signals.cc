@@ -412,8 +412,8 @@ long handle_sigreturn(Call& c) {
     if (g.replay) diverge(c.t, Cause::kMemory, "a broken signal frame");
     die_of(kSegv);
   }
+  if (!g.replay) sync_kernel_mask(c.t);  // it may die of one that was blocked: then it has not gone on
   noted(c, 0);
-  if (!g.replay) sync_kernel_mask(c.t);
   return (long)c.frame.rax;
 }
 

@@ -49,6 +49,18 @@ inline constexpr uint32_t kFlagWhere = 256;     ///< replay: where in the progra
 
 /// Replay: a place where a thread is to stop once its registers and some words of memory have given values, which may take
 /// millions of passes. The director writes the code that compares them, since the runtime cannot take instructions apart.
+/// Where the program is while a thread is in a stub, for who looks at the process. It lies at the end of the stub's page.
+struct StubMap {
+  static constexpr uint64_t kMark = 0x50414d4255545350;  // "PSTUBMAP"
+  static constexpr uint32_t kMost = 6;
+  uint64_t mark;
+  uint64_t at;                 ///< where the jump lies; in the stub there is a comparison first, then
+  uint32_t moved, left, end;   ///< the instructions that the jump has displaced, from this offset on, and a jump back; then more of the comparison,
+  uint32_t rax_saved;          ///< which uses rax from here on, and rcx from the beginning
+  uint32_t count;
+  struct { uint32_t offset, distance; } instructions[kMost];  ///< in the stub, and from `at`; the last is the jump back
+};
+
 struct Breakpoint {
   uint32_t lock;            ///< owner's tid
   uint32_t state;           ///< futex: BreakpointState
@@ -64,6 +76,7 @@ struct Breakpoint {
   uint32_t resume;          ///< offset of the instruction at `from` in it, if that is one of those that are displaced; else 0
   uint32_t before;          ///< the jump to it lies that much before rip, at a comparison that leads there and sets the flags;
   uint32_t displaced;       ///< bytes that the jump may overwrite; 0: there is no room for it
+  StubMap map;
   struct {
     uint64_t address, value;
   } words[48];              ///< as many as kAsync may have

@@ -262,3 +262,31 @@ def test_limit_own_signal(context):
     recorded = context.record(recording, [program])
     context.expect(recorded.stdout == b"handled 6\nwaited: came\nread: missed\n", f"{recorded.stdout!r}", recorded)
     context.expect_same("replay", recorded, context.replay(recording))
+
+
+SEVERAL_AT_ONCE = """
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <sys/socket.h>
+#include <unistd.h>
+int main(void) {
+  int ends[2], numbers[3];
+  struct mmsghdr messages[3] = {0};
+  struct iovec places[3];
+  if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0 || write(ends[1], "123456789012", 12) != 12) return 1;
+  for (int i = 0; i < 3; i++) {
+    places[i] = (struct iovec){&numbers[i], sizeof numbers[i]};
+    messages[i].msg_hdr.msg_iov = &places[i];
+    messages[i].msg_hdr.msg_iovlen = 1;
+  }
+  return recvmmsg(ends[0], messages, 3, 0, 0);
+}
+"""
+
+
+def test_limit_recvmmsg_stream(context):
+    """On a stream, `recvmmsg` takes one message a call, as where it was interrupted behind that."""
+    program, recording = compile_c(context, "several", SEVERAL_AT_ONCE), context.path("several.rec")
+    context.expect(context.run([program]).status == 3, "natively")
+    context.expect(context.record(recording, [program]).status == 1, "recorded")
+    context.expect(context.run([context.pastcone, "replay", recording]).status == 0, "replayed")
