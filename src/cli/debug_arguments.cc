@@ -53,6 +53,15 @@ PointPlace split_place(std::string_view text) {
   return place;
 }
 
+std::optional<int64_t> take_number(std::string_view& text) {
+  int64_t number = 0;
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  bool whole = end == text.data() + text.size() || *end == ' ' || *end == '\t';
+  if (error != std::errc() || !whole) return {};
+  text = shell::trim(text.substr(static_cast<size_t>(end - text.data())));
+  return number;
+}
+
 bool take_word(std::string_view& text, std::string_view word) {
   constexpr size_t kLeastLetters = 3;
   size_t end = std::min(text.find_first_of(kBlanks), text.size());

@@ -1,7 +1,9 @@
 // Arguments of commands about breakpoints, as gdb reads them.
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +21,8 @@ PointPlace split_place(std::string_view text);
 /// Takes a word off the front if it is the given one, perhaps shortened; what is left has no blanks around
 /// it.
 bool take_word(std::string_view& text, std::string_view word);
+/// Takes a number off the front; what is left has no blanks around it.
+std::optional<int64_t> take_number(std::string_view& text);
 
 /// What stands behind a `$` is a number of gdb's; an error if it is none.
 using NumberOf = std::function<Result<int>(std::string_view variable)>;

@@ -4,6 +4,7 @@
 #include "pastcone/cli/debug_arguments.h"
 #include "pastcone/cli/debug_session.h"
 #include "pastcone/debug/descriptors.h"
+#include "pastcone/graph/steps.h"
 #include "pastcone/cli/text.h"
 #include "pastcone/shell/history.h"
 
@@ -55,7 +56,14 @@ Status DebugSession::follow() {
   return go_along(way, way.back);
 }
 
-Status DebugSession::go_back_to_cause(const debug::CauseOptions& options) {
+Status DebugSession::go_back_to_cause(debug::CauseOptions options) {
+  for (const auto& [id, process] : world_.processes.processes()) {
+    for (const ProgramRun& program : process.programs) {
+      uint32_t index = *world_.graph.find(program.event.thread());
+      auto begins = static_cast<uint32_t>(graph::leaving(program.event.index()));
+      options.programs.push_back(graph::find_step(world_.graph, index, begins));
+    }
+  }
   return go_along(TRY(debug::cause(world_.graph, engine_->here().cut, focus_index(), options)), true);
 }
 

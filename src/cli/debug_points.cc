@@ -1,6 +1,5 @@
 // Commands of `pastcone debug` about breakpoints that there are, and about watchpoints.
 #include <algorithm>
-#include <charconv>
 
 #include "pastcone/cli/debug_arguments.h"
 #include "pastcone/cli/debug_completion.h"
@@ -9,16 +8,6 @@
 
 namespace pastcone::cli {
 namespace {
-
-/// Takes a number off the front; what is left has no blanks around it.
-std::optional<int64_t> take_number(std::string_view& text) {
-  int64_t number = 0;
-  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  bool whole = end == text.data() + text.size() || *end == ' ' || *end == '\t';
-  if (error != std::errc() || !whole) return {};
-  text = shell::trim(text.substr(static_cast<size_t>(end - text.data())));
-  return number;
-}
 
 std::string_view title_of(std::string_view command) {
   if (command == "rwatch") return "Hardware read watchpoint";
@@ -50,7 +39,6 @@ void DebugSession::bind_points(shell::Commands& commands) {
   commands.bind("info watchpoints", [this](std::string_view) { return list_watchpoints(); });
   commands.bind("condition", [this](std::string_view text) { return set_condition(text); });
   commands.bind("ignore", [this](std::string_view text) { return set_ignore(text); });
-  commands.bind("thread", [this](std::string_view text) { return select_thread(text); });
   for (const char* name : {"up", "down", "frame"})
     commands.bind(name, [this, name](std::string_view text) { return select_frame(name, text); });
 }
@@ -215,17 +203,6 @@ Status DebugSession::select_frame(const std::string& command, std::string_view t
   if (!ours) return hand_to_gdb(text.empty() ? command : fmt::format("{} {}", command, text));
   if (command == "frame") return hand_to_gdb(fmt::format("pastcone-level {}", *number));
   return hand_to_gdb(fmt::format("pastcone-move {}", command == "up" ? *number : -*number));
-}
-
-Status DebugSession::select_thread(std::string_view text) {
-  std::string_view rest = text;
-  std::optional<int64_t> number = take_number(rest);
-  if (!number || !rest.empty()) return hand_to_gdb(text.empty() ? "thread" : fmt::format("thread {}", text));
-  ThreadId thread(focus_.process(), TRY(seats_->thread_numbered(focus_, *number)));
-  focus_ = thread;
-  gdb::Gdb* gdb = TRY(seats_->look_at(thread));
-  fmt::print("[Switching to thread {} ({})]\n{}", *number, thread, TRY(gdb->frame_text()));
-  return {};
 }
 
 }  // namespace pastcone::cli

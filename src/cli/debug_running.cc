@@ -249,6 +249,10 @@ Status DebugSession::show_place(ThreadId thread, const std::string& before) {
     fmt::print("{}{} is in vfork, until its child executes a program or ends\n", before, thread);
     return {};
   }
+  if (const ProgramRun* next = engine_->now().about_to_begin(thread.process())) {
+    fmt::print("{}{} is executing {}, which begins at {}\n", before, thread, next->path, next->event);
+    return {};
+  }
   if (engine_->now().tid(thread) == 0) {
     if (engine_->now().was_killed(thread.process())) return killed_by_somebody(thread.process());
     bool begun = engine_->now().steps_done(thread) > 0;

@@ -97,6 +97,7 @@ void DebugSession::bind(shell::Commands& commands) {
   bind_running(commands);
   bind_stopping(commands);
   bind_points(commands);
+  bind_threads(commands);
   bind_places(commands);
   bind_state(commands);
   bind_causal(commands);
@@ -191,7 +192,7 @@ Status DebugSession::hand_to_gdb(std::string_view line, const shell::Lines& body
     return fail("a function that was called makes a system call, or does not come back: that is not in the recording; "
                 "{} is where it was", focus_.process());
   }
-  fmt::print("{}", answer.console);
+  fmt::print("{}", with_thread_numbers(answer.console));
   std::fflush(stdout);  // remarks follow
   show_remark();
   if (!answer.good) {

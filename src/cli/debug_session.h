@@ -48,6 +48,7 @@ class DebugSession {
   void bind_running(shell::Commands& commands);
   void bind_stopping(shell::Commands& commands);
   void bind_points(shell::Commands& commands);
+  void bind_threads(shell::Commands& commands);
   void bind_state(shell::Commands& commands);
   void bind_causal(shell::Commands& commands);
   void bind_predicates(shell::Commands& commands);
@@ -89,7 +90,7 @@ class DebugSession {
   Status follow();
   Status cause(std::string_view text);
   Status cause_on_fd(std::string_view text);
-  Status go_back_to_cause(const debug::CauseOptions& options);
+  Status go_back_to_cause(debug::CauseOptions options);
   Status go_along(const debug::Way& way, bool back);
   Status revisit(std::string_view text, bool back);
   uint32_t focus_index() const;
@@ -157,6 +158,9 @@ class DebugSession {
   Status set_ignore(std::string_view text);
   Status pass_over(std::string_view count);
   Status select_thread(std::string_view text);
+  Result<uint32_t> thread_numbered(ProcessId process, int64_t number) const;
+  Status apply_to_threads(std::string_view text);
+  static std::string with_thread_numbers(const std::string& printed);
   Status select_frame(const std::string& command, std::string_view text);
   Status remove_point(int number);
   Status enable_point(int number, bool enabled);

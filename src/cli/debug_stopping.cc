@@ -86,7 +86,7 @@ Status DebugSession::set_break(std::string_view text, bool temporary) {
   breakpoint.condition = place.condition;
   if (!place.thread.empty()) {
     int64_t number = TRY(ask_for_steps(place.thread));
-    breakpoint.thread = TRY(seats_->thread_numbered(ThreadId(*breakpoint.process, 1), number));
+    breakpoint.thread = TRY(thread_numbered(*breakpoint.process, number));
   }
   if (breakpoint.location.empty()) {
     if (engine_->now().tid(focus_) == 0) return fail("{} does not run here; name a location", focus_);

@@ -88,9 +88,10 @@ Status DebugSession::where() {
           fmt::print("{} {:<10} {}\n", mark, event_text(thread.id), begun ? "ended" : "not begun");
         continue;
       }
-      symbols::Location at = whereabouts_->locate(thread.id);
       auto asleep = sleeps.find(thread.id);
-      std::string place = symbols::place_text(at);
+      const ProgramRun* next = engine_->now().about_to_begin(process);
+      std::string place = next != nullptr ? "executing " + next->path
+                                          : symbols::place_text(whereabouts_->locate(thread.id));
       if (place.empty())
         place = engine_->now().in_vfork(thread.id) ? "in vfork, until its child executes a program or ends"
                                                    : "in an unknown place";

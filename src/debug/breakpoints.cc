@@ -18,12 +18,7 @@ bool is_place(const Breakpoint& breakpoint) { return !breakpoint.message && brea
 
 Breakpoints::Breakpoints(Engine& engine, Images& images) : engine_(engine), images_(images) {
   engine_.observe({
-      .wants =
-          [this](ProcessId process) {
-            return std::ranges::any_of(all_, [&](const auto& entry) {
-              return entry.second.enabled && is_place(entry.second) && meant_for(entry.second, process);
-            });
-          },
+      .wants = [this](ProcessId process) { return has_places(process) || has_left_overs(process); },
       .open = [this](ProcessId process) { return open(process); },
       .hit = [this](const TraceStop& stop, ThreadId thread, bool) { return hit(stop, thread); },
       .undecided = [this](const TraceStop& stop, ThreadId thread) { return is_undecided(stop, thread); },
@@ -31,6 +26,18 @@ Breakpoints::Breakpoints(Engine& engine, Images& images) : engine_(engine), imag
       .next_stop = [this](ThreadId thread, uint64_t step) { return next_message(thread, step); },
       .stepped_onto = [this](ThreadId thread, uint64_t address) { return stepped_onto(thread, address); },
   });
+}
+
+bool Breakpoints::has_places(ProcessId process) const {
+  return std::ranges::any_of(all_, [&](const auto& entry) {
+    return entry.second.enabled && is_place(entry.second) && meant_for(entry.second, process);
+  });
+}
+
+/// To be taken out: each would still be hit.
+bool Breakpoints::has_left_overs(ProcessId process) const {
+  auto armed = armed_.find(process);
+  return generation_ == engine_.generation() && armed != armed_.end() && !armed->second.empty();
 }
 
 /// One that runs the program at some time.
@@ -159,7 +166,7 @@ Status Breakpoints::open(ProcessId process) {
       armed.insert({site.address, {number, site}});
     }
   }
-  watch_loading(process);
+  if (has_places(process)) watch_loading(process);
   return {};
 }
 

@@ -74,6 +74,8 @@ class Breakpoints {
   /// Of all, as at the beginning of a run.
   void forget_hits();
   bool meant_for(const Breakpoint& breakpoint, ProcessId process) const;
+  bool has_places(ProcessId process) const;
+  bool has_left_overs(ProcessId process) const;
 
  private:
   Status open(ProcessId process);

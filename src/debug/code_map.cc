@@ -1,10 +1,14 @@
 #include "pastcone/debug/code_map.h"
 
+#include <sys/syscall.h>
+#include <ucontext.h>
+
 #include <cstddef>
 #include <utility>
 
 #include "pastcone/patch/abi.h"
 #include "pastcone/patch/thread_abi.h"
+#include "pastcone/stage/layout.h"
 
 namespace pastcone::debug {
 namespace {
@@ -21,6 +25,42 @@ std::optional<Frame> read_frame(const user_regs_struct& now, const CodeMap::Read
   if (!read(now.gs_base + THREAD_FRAME, &address, sizeof address) || address == 0) return {};
   if (!read(address, &frame, sizeof frame) || frame.rip == 0) return {};
   return frame;
+}
+
+constexpr uint64_t kPage = 4096;
+uint64_t page_of(uint64_t address) { return address & ~(kPage - 1); }
+
+/// Of the stub that the address is in.
+std::optional<stage::StubMap> stub_map(uint64_t address, const CodeMap::Read& read) {
+  stage::StubMap map{};
+  bool there = read(page_of(address) + kPage - sizeof map, &map, sizeof map) && map.mark == stage::StubMap::kMark &&
+               map.count > 0 && map.count <= stage::StubMap::kMost;
+  return there ? std::optional(map) : std::nullopt;
+}
+
+/// In a stub.
+user_regs_struct leave_stub(const user_regs_struct& now, const stage::StubMap& map, const CodeMap::Read& read) {
+  user_regs_struct program = now;
+  uint64_t offset = now.rip - page_of(now.rip);
+  program.rip = map.at;
+  if (offset >= map.moved && offset < map.end) {
+    for (uint32_t i = 0; i < map.count; ++i)
+      if (map.instructions[i].offset <= offset) program.rip = map.at + map.instructions[i].distance;
+    return program;
+  }
+  if (offset > 0) (void)read(now.gs_base + THREAD_SAVED_RCX, &program.rcx, sizeof program.rcx);
+  if (offset >= map.rax_saved) (void)read(now.gs_base + THREAD_SAVED_RAX, &program.rax, sizeof program.rax);
+  return program;
+}
+
+/// Where a handler that has made its frame on this stack goes on when it returns.
+uint64_t interrupted_address(uint64_t stack, const CodeMap::Read& read) {
+  mcontext_t context{};
+  if (!read(stack + offsetof(ucontext_t, uc_mcontext), &context, sizeof context)) return 0;
+  auto address = static_cast<uint64_t>(context.gregs[REG_RIP]);
+  uint64_t meant = context.__reserved1[CONTEXT_MEANT];
+  if (address != context.__reserved1[CONTEXT_SHOWN] || meant == 0) return address;
+  return meant == patch::kSyscallEntry ? static_cast<uint64_t>(context.gregs[REG_RCX]) : meant;  // a call begins again
 }
 
 /// Behind the instruction that a trampoline stands for, if the trampoline says so.
@@ -83,7 +123,10 @@ uint64_t CodeMap::leave_trampoline(uint64_t address) const {
 
 std::optional<user_regs_struct> CodeMap::registers_of_program(const user_regs_struct& now,
                                                               const Read& read) const {
-  if (!in_runtime(now.rip)) return {};
+  if (!in_runtime(now.rip)) {
+    auto stub = stub_map(now.rip, read);
+    return stub ? std::optional(leave_stub(now, *stub, read)) : std::nullopt;
+  }
   std::optional<Frame> frame = read_frame(now, read);
   if (!frame) return unwound(now, read);
   user_regs_struct program = now;
@@ -113,10 +156,27 @@ std::optional<user_regs_struct> CodeMap::unwound(const user_regs_struct& now, co
   return program;
 }
 
+bool CodeMap::between_instructions(uint64_t address, const Read& read) {
+  auto stub = stub_map(address, read);
+  uint64_t offset = address - page_of(address);
+  return stub && (offset <= stub->moved || offset >= stub->left);
+}
+
 uint64_t CodeMap::return_address(const user_regs_struct& now, const Read& read) {
-  if (now.rip == patch::kSyscallEntry || now.rip == patch::kInstructionEntry) return now.rcx;  // nothing is saved yet
+  bool enters_call = now.rip == patch::kSyscallEntry;  // nothing is saved yet
+  if (enters_call && now.rax == SYS_rt_sigreturn) return interrupted_address(now.rsp, read);
+  if (enters_call || now.rip == patch::kInstructionEntry) return now.rcx;
   std::optional<Frame> frame = read_frame(now, read);
-  return frame ? frame->rip : 0;
+  if (!frame) return 0;
+  bool returns = frame->number == SYS_rt_sigreturn && frame->full == 0;  // not yet done
+  return returns ? interrupted_address(frame->rsp, read) : frame->rip;
+}
+
+uint64_t CodeMap::address_behind_handler(const user_regs_struct& now, const Read& read) {
+  constexpr uint16_t kSyscall = 0x050f;
+  uint16_t code = 0;
+  bool returns = now.rax == SYS_rt_sigreturn && read(now.rip, &code, sizeof code) && code == kSyscall;
+  return returns ? interrupted_address(now.rsp, read) : 0;
 }
 
 }  // namespace pastcone::debug

@@ -32,12 +32,17 @@ class CodeMap {
 
   bool in_trampoline(uint64_t address) const;
   bool visible(uint64_t address) const { return !in_runtime(address) && !in_trampoline(address); }
+  /// In the runtime's stub of an asynchronous point, where the program stands at the instruction that it came from,
+  /// or has come to the one that it goes to.
+  static bool between_instructions(uint64_t address, const Read& read);
 
   /// The registers as the program would have them, were the runtime a part of the kernel. None: they are those
   /// already, or not known.
   std::optional<user_regs_struct> registers_of_program(const user_regs_struct& now, const Read& read) const;
   /// Where a thread that is in the runtime goes on, in a trampoline or in the program; 0: not known.
   static uint64_t return_address(const user_regs_struct& now, const Read& read);
+  /// Where a thread goes on whose next instruction is the system call by which a handler returns; else 0.
+  static uint64_t address_behind_handler(const user_regs_struct& now, const Read& read);
 
  private:
   std::optional<user_regs_struct> unwound(const user_regs_struct& now, const Read& read) const;

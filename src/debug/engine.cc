@@ -58,6 +58,7 @@ Status Engine::restart() {
   run_->passes = [this](const Arrival& arrival) { return passes(arrival); };
   ++generation_;
   opened_.clear();
+  opened_for_.clear();
   reopened_.clear();
   undecided_.clear();
   ++motions_;
@@ -73,7 +74,9 @@ Gates Engine::gates() {
     return std::ranges::any_of(observers_, [&](const Observer& o) { return o.wants && o.wants(process); });
   };
   gates.open = [this](ProcessId process) {
-    at_gate_ = process;
+    auto opened = opened_for_.find(process);  // it may stand at the gate since then
+    bool is_new = opened == opened_for_.end() || opened->second != run_->programs_begun(process);
+    if (is_new) at_gate_ = process;
     Status status = open(process);
     at_gate_ = ProcessId();
     return status;
@@ -127,6 +130,7 @@ Status Engine::open(ProcessId process) {
   for (const Observer& observer : observers_)
     if (observer.wants && observer.wants(process) && observer.open) TRY_STATUS(observer.open(process));
   opened_.insert(process);
+  opened_for_[process] = run_->programs_begun(process);
   return {};
 }
 

@@ -129,6 +129,7 @@ class Engine {
   uint64_t generation_ = 0, motions_ = 0;
   std::vector<bool> shown_;  ///< of output
   std::set<ProcessId> opened_, reopened_;
+  std::map<ProcessId, size_t> opened_for_;  ///< in this replay: how many programs it had begun with then
   struct Undecided {
     uint64_t address;
     bool stops;  ///< whatever is decided

@@ -108,6 +108,21 @@ bool Incarnation::in_vfork(ThreadId thread) {
   return !real_registers(thread);  // who has been let go may be held on its way out
 }
 
+size_t Incarnation::programs_begun(ProcessId process) const {
+  const ProcessRecord* record = world_.processes.find(process);
+  auto begun = [&](const ProgramRun& run) { return events_done(run.event.thread()) >= run.event.index(); };
+  return record == nullptr ? 0 : static_cast<size_t>(std::ranges::count_if(record->programs, begun));
+}
+
+const ProgramRun* Incarnation::about_to_begin(ProcessId process) const {
+  const ProcessRecord* record = world_.processes.find(process);
+  if (record == nullptr || pid(process) == 0) return nullptr;
+  auto next = std::ranges::find_if(record->programs, [&](const ProgramRun& run) {
+    return events_done(run.event.thread()) + 1 == run.event.index();
+  });
+  return next == record->programs.end() ? nullptr : &*next;
+}
+
 bool Incarnation::was_killed(ProcessId process) const {
   const ProcessRecord* record = world_.processes.find(process);
   if (record == nullptr || !is_dead(process)) return false;

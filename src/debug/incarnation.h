@@ -54,6 +54,10 @@ class Incarnation {
   bool was_killed(ProcessId process) const;
   /// Between entering an event and leaving it, or parked.
   bool in_call(ThreadId thread) const;
+  /// How many programs it has begun with, since it was forked.
+  size_t programs_begun(ProcessId process) const;
+  /// The one that it has been given by execve, or was created for, and has not begun with: there is none to be looked at.
+  const ProgramRun* about_to_begin(ProcessId process) const;
   /// It sleeps until the child of its vfork has executed a program or ended. Then nobody can look at it.
   bool in_vfork(ThreadId thread);
 

@@ -255,15 +255,15 @@ Result<Arrival> Incarnation::walk(ThreadId thread, const Trail& trail, bool stop
 
 Arrival Incarnation::step(ThreadId thread) {
   ProcessId process = thread.process();
+  auto read_memory = [&](uint64_t address, void* to, size_t size) { return read(process, address, to, size); };
+  uint64_t behind_handler = 0;
   for (;;) {
     auto now = real_registers(thread);
     if (!now) return {Halt::kEnded, {}, thread};
     Arrival arrival;
     if (in_runtime(now->rip)) {
-      auto read_memory = [&](uint64_t address, void* to, size_t size) {
-        return read(process, address, to, size);
-      };
-      uint64_t behind = CodeMap::return_address(*now, read_memory);
+      uint64_t behind = std::exchange(behind_handler, 0);
+      if (behind == 0) behind = CodeMap::return_address(*now, read_memory);
       if (behind == 0) {  // it was called as a function
         if (auto program = code(process).registers_of_program(*now, read_memory)) behind = program->rip;
       }
@@ -275,13 +275,14 @@ Arrival Incarnation::step(ThreadId thread) {
       remove_break(process, behind);
       if (!out) return arrival;
     } else {
+      behind_handler = CodeMap::address_behind_handler(*now, read_memory);
       tracer().step(tid(thread));
       arrival = wait_for_stop();
       if (arrival.halt != Halt::kTraced) return arrival;
     }
     now = real_registers(thread);
     if (!now) return {Halt::kEnded, {}, thread};
-    if (!code(process).visible(now->rip)) continue;
+    if (!code(process).visible(now->rip) || CodeMap::between_instructions(now->rip, read_memory)) continue;
     TraceStop watched = *arrival.stop;
     arrival.stop->kind = TraceStop::Kind::kStep;
     arrival.stop->address = now->rip;

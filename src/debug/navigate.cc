@@ -118,6 +118,14 @@ tl::unexpected<Error> from_outside(const Graph& graph, const std::vector<Message
   return fail("{}, nor anything{} before it", text, channels_text(options));
 }
 
+/// The thread's first state, or that of the program which it is in then.
+Node begin_before(const Graph& graph, Node node, const std::vector<Node>& programs) {
+  Node begin = graph::find_step(graph, node.thread, graph::leaving(1));
+  for (Node program : programs)
+    if (program.thread == node.thread && program.event < node.event) begin = program;
+  return begin;
+}
+
 }  // namespace
 
 std::string describe(const Graph& graph, const Message& message) {
@@ -170,7 +178,7 @@ Result<Way> cause(const Graph& graph, const Cut& cut, uint32_t thread, const Cau
   before[send.thread] = send.event - 1;
   std::vector<uint32_t> receives =
       receives_in(graph, threads_of(graph, send.thread, options.whole_process), before);
-  Way way{{}, graph::find_step(graph, send.thread, graph::leaving(1)), message};
+  Way way{{}, begin_before(graph, send, options.programs), message};
   if (!receives.empty()) {
     way.received = receives.back();
     way.focus = graph.receives[way.received].at;

@@ -27,7 +27,7 @@ struct Way {
   bool back = false;  ///< follow: somebody had gone beyond it, so it is the least state with it
   size_t parts = 1;   ///< follow: receives that each took a part of it; this is the first
   /// cause: the receive of the sender behind which it is, by its place in Graph::receives; kNone: it had
-  /// received nothing, and has just begun
+  /// received nothing, and has just begun with its program
   uint32_t received = causal::kNone;
 };
 
@@ -44,6 +44,8 @@ struct CauseOptions {
   bool whole_process = false;
   /// Only what came on these, by their ids; empty: all. A connection has one for each direction.
   std::vector<uint64_t> channels = {};
+  /// Where processes begin with programs, in order. A sender that had received nothing is met there.
+  std::vector<causal::Node> programs = {};
 };
 
 /// Standing at or after a receive: back to the sender, just after its last receive before it sent that; the

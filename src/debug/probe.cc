@@ -136,14 +136,27 @@ State Probe::state_of(const Found& found) const {
       state.trails[thread] = there->second;
       continue;
     }
-    for (size_t part = 0; scan_ && part < parts_.size(); ++part) {
-      if (!parts_[part].unit.has(index)) continue;
-      if (auto trail = scan_->log(part).trail({{index, found.cut[index]}, detail}))
-        state.trails[thread] = *trail;
+    causal::Node step{index, found.cut[index]};
+    Trail& trail = state.trails[thread];
+    if (auto exact = trail_to({step, detail})) {
+      trail = *exact;
+    } else if (auto before = trail_to({step, detail - 1})) {
+      trail = *before;
+      trail.push_back({Move::Kind::kSteps, 0, 1, 0});
+    } else {
+      trail = {{Move::Kind::kSteps, 0, detail, 0}};
     }
-    if (!state.trails.contains(thread)) state.trails[thread] = {{Move::Kind::kSteps, 0, detail, 0}};
   }
   return state;
+}
+
+/// As one of the parts knows it.
+std::optional<Trail> Probe::trail_to(const Moment& moment) const {
+  for (size_t part = 0; scan_ && part < parts_.size(); ++part) {
+    if (!parts_[part].unit.has(moment.step.thread)) continue;
+    if (auto trail = scan_->log(part).trail(moment)) return trail;
+  }
+  return {};
 }
 
 ThreadId Probe::made_by(size_t part, const Front& front, const Moment& moment) const {

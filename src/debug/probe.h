@@ -61,6 +61,7 @@ class Probe : public Prober {
 
  private:
   Scan& scan();
+  std::optional<Trail> trail_to(const Moment& moment) const;
   bool is_over(const Part& part, const Moment& moment) const;
   bool has_ended(const Part& part, const causal::Cut& cut) const;
   TruthLog::Answer answer(const Front& front, const Ask& ask);

@@ -35,6 +35,16 @@ TEST(WatchWords, AreMergedOnlyIfTheyMustBe) {
   EXPECT_EQ(fit({{0x1000, 8}, {0x1004, 4}}), (std::set<Word>{{0x1000, 8}}));
 }
 
+TEST(WatchWords, AreNotMergedWithWhatHasToBeSeenByItself) {
+  std::set<Word> ints, exact = {{0x1004, 4}};
+  for (uint64_t i = 0; i < 5; ++i) ints.insert({0x1000 + 4 * i, 4});
+  EXPECT_EQ(fit(ints, exact), (std::set<Word>{{0x1000, 4}, {0x1004, 4}, {0x1008, 8}, {0x1010, 8}}));
+  ints.insert({0x1018, 4});
+  EXPECT_FALSE(fit(ints, exact));
+  EXPECT_EQ(whole(ints, exact),
+            (std::set<Word>{{0x1000, 4}, {0x1004, 4}, {0x1008, 8}, {0x1010, 8}, {0x1018, 8}}));
+}
+
 class TruthLogTest : public testing::Test {
  protected:
   TruthLogTest()
@@ -98,9 +108,8 @@ TEST_F(TruthLogTest, KnowsTheWayToItsMoments) {
             std::make_shared<Route>(Route{first, {Move::Kind::kWatch, 4, 2, 0x20}}));
   Trail trail{{Move::Kind::kBreak, 0, 3, 0x10}, {Move::Kind::kWatch, 4, 2, 0x20}};
   EXPECT_EQ(log_.trail(at(2, 4)), trail);
-  trail.push_back({Move::Kind::kSteps, 0, 1, 0});
-  EXPECT_EQ(log_.trail(at(2, 5)), trail);
-  EXPECT_FALSE(log_.trail(at(2, 6)));
+  EXPECT_FALSE(log_.trail(at(2, 5)));
+  EXPECT_FALSE(log_.trail(at(2, 3)));
 }
 
 }  // namespace

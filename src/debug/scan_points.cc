@@ -235,7 +235,7 @@ void Scan::note_arming(ThreadId thread, Point point) {
 
 /// What has to be watched for what is false to stay false, and for what is true to stay true.
 void Scan::choose_words(Post& post) {
-  std::set<Word> all, least;
+  std::set<Word> all, least, unset;
   for (const PartState& state : states_) {
     if (!state.members.contains(post.process)) continue;
     all.merge(words_in(post, state));
@@ -244,7 +244,8 @@ void Scan::choose_words(Post& post) {
   for (const PartState* state : post.parts) {
     for (const Term& term : state->terms)  // else nobody would know when they have a value
       for (const auto& [thread, frames] : term.frames)
-        for (const Frame& frame : frames) least.insert(frame.unset.begin(), frame.unset.end());
+        for (const Frame& frame : frames) unset.insert(frame.unset.begin(), frame.unset.end());
+    least.insert(unset.begin(), unset.end());
     all.insert(least.begin(), least.end());
     bool several = state->terms.size() > 1;
     if (state->instant && several) counts_all_ = false;
@@ -264,13 +265,13 @@ void Scan::choose_words(Post& post) {
       if (first_false == nullptr || &term == first_false || state->part->unit.at_once)
         least.insert(term.words.begin(), term.words.end());
   }
-  auto fitting = fit(all);
+  auto fitting = fit(all, unset);
   if (!fitting && least != all) {
-    fitting = fit(least);
+    fitting = fit(least, unset);
     if (fitting) counts_all_ = false;
   }
   post.guarding = !fitting;
-  post.wanted = fitting ? *std::move(fitting) : whole(all);
+  post.wanted = fitting ? *std::move(fitting) : whole(all, unset);
 }
 
 /// What another process writes is not seen by watching this one. Nobody knows whose it will be of what is not there
@@ -313,18 +314,19 @@ Status Scan::set_words(Post& post, ThreadId thread) {
   end_journal(post);
   if (post.tells) TRY_STATUS(end_telling(post));
   post.hits = post.stops = 0;
-  size_t missing = static_cast<size_t>(
-      std::ranges::count_if(post.wanted, [&](const Word& word) { return !post.armed.contains(word); }));
+  auto too_slow = [&](const Armed& how) { return how.guarded && !post.guarding; };
+  auto missing = static_cast<size_t>(std::ranges::count_if(post.wanted, [&](const Word& word) {
+    auto armed = post.armed.find(word);
+    return armed == post.armed.end() || too_slow(armed->second);
+  }));
   std::vector<Word> spare;  // whose registers others get
   for (auto each = post.armed.begin(); each != post.armed.end();) {
     // Hits are counted by address: there is one word at each.
-    bool resized = std::ranges::any_of(post.wanted, [&](const Word& word) {
-      return word.address == each->first.address && word != each->first;
-    });
+    auto there = post.wanted.lower_bound({each->first.address, 0});
+    bool resized = there != post.wanted.end() && there->address == each->first.address;
     bool superfluous = !post.wanted.contains(each->first) &&
                        (resized || post.armed.size() + missing > kMostWords || each->second.in_vain > kInVain);
-    bool too_slow = each->second.guarded && !post.guarding;
-    if (!superfluous && !too_slow) {
+    if (!superfluous && !too_slow(each->second)) {
       ++each;
       continue;
     }

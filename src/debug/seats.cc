@@ -69,6 +69,7 @@ struct Seats::Seat {
   uint64_t seen = 0;  ///< Engine::motions() when gdb last saw the process
   bool asked = false;  ///< since then, about other registers perhaps
   uint64_t generation = 0;  ///< Engine::generation() then
+  size_t programs = 0;  ///< that the process had begun with when gdb connected: it keeps the libraries of that one
 };
 
 Seats::Seats(Engine& engine, Language language) : engine_(engine), language_(language) {}
@@ -179,25 +180,25 @@ Result<gdb::Gdb*> Seats::look_at_file(ProcessId process) {
 }
 
 /// gdb numbers threads in the order in which it has seen them.
-Status Seats::select(Seat& seat, uint32_t thread) {
-  gdb::Answer answer = TRY(seat.gdb->run("-thread-info"));
+Result<std::string> Seats::number_in_gdb(gdb::Gdb& gdb, uint32_t thread) {
+  gdb::Answer answer = TRY(gdb.run("-thread-info"));
   std::string name = fmt::format("Thread {}", thread);
-  for (const auto& [key, one] : answer.results["threads"].items) {
-    if (one["target-id"].text == name) TRY(seat.gdb->run("-thread-select " + one["id"].text));
-  }
+  for (const auto& [key, one] : answer.results["threads"].items)
+    if (one["target-id"].text == name) return one["id"].text;
+  return std::string();
+}
+
+Status Seats::select(Seat& seat, uint32_t thread) {
+  std::string number = TRY(number_in_gdb(*seat.gdb, thread));
+  if (!number.empty()) TRY(seat.gdb->run("-thread-select " + number));
   return {};
 }
 
-Result<uint32_t> Seats::thread_numbered(ThreadId looked_at, int64_t number) {
+Result<std::string> Seats::number_in_gdb(ThreadId looked_at, uint32_t thread) {
   gdb::Gdb* gdb = TRY(look_at(looked_at));
-  gdb::Answer answer = TRY(gdb->run("-thread-info"));
-  for (const auto& [key, one] : answer.results["threads"].items) {
-    constexpr size_t kBehindName = 7;  // "Thread 3"
-    const std::string& target = one["target-id"].text;
-    if (one["id"].text != std::to_string(number) || target.size() <= kBehindName) continue;
-    return static_cast<uint32_t>(std::atoi(target.c_str() + kBehindName));
-  }
-  return fail("Unknown thread {}.", number);
+  std::string number = TRY(number_in_gdb(*gdb, thread));
+  if (number.empty()) return fail("Unknown thread {}.", thread);
+  return number;
 }
 
 void Seats::look_anew(ProcessId process) {
@@ -208,6 +209,9 @@ Result<gdb::Gdb*> Seats::look_at(ThreadId thread) {
   TRY_STATUS(engine_.now().freeze(thread.process()));
   if (engine_.now().in_vfork(thread))
     return fail("{} waits for the child of its vfork; it can be looked at when that has executed a program", thread);
+  if (const ProgramRun* next = engine_.now().about_to_begin(thread.process()))
+    return fail("{} is executing {}, and has not begun with it; `run to {}` goes there", thread.process(), next->path,
+                next->event);
   Result<Seat*> seat = look_once(thread);
   auto found = seats_.find(thread.process());
   bool died = !seat && found != seats_.end() && !found->second->gdb->alive();
@@ -218,7 +222,8 @@ Result<gdb::Gdb*> Seats::look_at(ThreadId thread) {
 Result<Seats::Seat*> Seats::look_once(ThreadId thread) {
   Seat* seat = TRY(sit(thread.process()));
   seat->inferior.look_at(thread.number());
-  if (!seat->connected || seat->program != seat->inferior.program()) {
+  size_t programs = engine_.now().programs_begun(thread.process());
+  if (!seat->connected || seat->programs != programs || seat->program != seat->inferior.program()) {
     TRY_STATUS(connect(*seat));
   } else if (seat->seen != engine_.motions() || seat->asked) {
     TRY_STATUS(refresh(*seat));
@@ -227,6 +232,7 @@ Result<Seats::Seat*> Seats::look_once(ThreadId thread) {
     TRY_STATUS(select(*seat, thread.number()));
   seat->thread = thread.number();
   seat->seen = engine_.motions();
+  seat->programs = programs;
   seat->generation = engine_.generation();
   seat->asked = false;
   if (std::exchange(seat->is_new, false)) settings_.tell_own(*seat->gdb, seat->process);
@@ -382,6 +388,7 @@ Result<Seats::Reply> Seats::ask(ThreadId thread, const std::string& expression, 
   bool ready = found != seats_.end() && found->second->gdb && found->second->gdb->alive() && found->second->connected &&
                found->second->asked && found->second->thread == thread.number() &&
                found->second->generation == engine_.generation() &&
+               found->second->programs == engine_.now().programs_begun(thread.process()) &&
                found->second->program == found->second->inferior.program();
   if (!ready) TRY(look_at(thread));
   Seat& seat = *seats_.at(thread.process());

@@ -51,8 +51,8 @@ class Seats {
   /// The same without gdb, of an expression that calls functions; `as` has its registers.
   Result<Reply> evaluate(ThreadId thread, const gdb::Formula& formula, const user_regs_struct* as = nullptr);
 
-  /// The thread of the process that gdb has given this number.
-  Result<uint32_t> thread_numbered(ThreadId looked_at, int64_t number);
+  /// What gdb calls a thread of that process.
+  Result<std::string> number_in_gdb(ThreadId looked_at, uint32_t thread);
 
   /// A convenience variable of gdb's ($NAME), in all gdbs, those to come too.
   void set_variable(const std::string& name, const std::string& value);
@@ -79,6 +79,7 @@ class Seats {
   Status open_door(Seat& seat);
   Status prepare(Seat& seat, const std::string& command);
   Status refresh(Seat& seat);
+  static Result<std::string> number_in_gdb(gdb::Gdb& gdb, uint32_t thread);
   Status select(Seat& seat, uint32_t thread);
   Result<Reply> ask_once(Seat& seat, ThreadId thread, const std::string& expression, const user_regs_struct* as);
 

@@ -73,15 +73,8 @@ TruthLog::Answer TruthLog::answer_from(const Graph& graph, const Ask& ask, Next 
 }
 
 std::optional<Trail> TruthLog::trail(const Moment& moment) const {
-  for (const Change& change : changes_) {
-    if (change.moment.step != moment.step) continue;
-    if (change.moment.detail == moment.detail) return trail_of(change.route);
-    if (change.moment.detail + 1 != moment.detail) continue;
-    Trail trail = trail_of(change.route);
-    trail.push_back({Move::Kind::kSteps, 0, 1, 0});
-    return trail;
-  }
-  return {};
+  auto change = std::ranges::find(changes_, moment, &Change::moment);
+  return change == changes_.end() ? std::nullopt : std::optional(trail_of(change->route));
 }
 
 }  // namespace pastcone::debug

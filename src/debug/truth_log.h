@@ -56,7 +56,7 @@ class TruthLog {
   using Has = std::function<bool(const Moment&)>;
   Answer answer(const causal::Graph& graph, const Ask& ask, const Has& has, bool passed, bool ended) const;
 
-  /// The moves to one of its moments, or the instruction behind it.
+  /// The moves to a moment at which it has changed.
   std::optional<Trail> trail(const Moment& moment) const;
   /// How often it became true.
   size_t times() const { return times_; }

@@ -28,9 +28,11 @@ void add_words(uint64_t address, uint32_t size, std::set<Word>& into);
 /// The same of what an expression has read, or could not yet; not where nobody ever has memory.
 void add_read_words(const std::vector<std::pair<uint64_t, uint32_t>>& memory, std::set<Word>& into);
 
-/// As few as they can be without many more bytes than needed; none if they are too many.
-std::optional<std::set<Word>> fit(const std::set<Word>& words, size_t most = kMostWords);
-/// However many they are, of 8 bytes each.
-std::set<Word> whole(const std::set<Word>& words);
+/// As few as they can be without many more bytes than needed; none if they are too many. `exact`: of these it has to
+/// be seen whether it was they that were written, or something beside them.
+std::optional<std::set<Word>> fit(const std::set<Word>& words, const std::set<Word>& exact = {},
+                                  size_t most = kMostWords);
+/// However many they are, of 8 bytes each but for those that are exact, and what lies beside them.
+std::set<Word> whole(const std::set<Word>& words, const std::set<Word>& exact = {});
 
 }  // namespace pastcone::debug

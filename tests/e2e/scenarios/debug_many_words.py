@@ -3,6 +3,7 @@ import os
 import random
 import subprocess
 
+from building import compile_c
 from debugging import debug, values
 
 HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -104,3 +105,29 @@ def test_debug_watch_large(context):
     shown = values(text)
     context.expect(len(shown) == 3 and shown[0] <= shown[1] and shown[2] == shown[0] and text.count("Hardware watchpoint 2: words") >= 3,
                    f"{shown}", result)
+
+
+MORE_AND_FEWER = r"""#include <stddef.h>
+struct { volatile int d; int* volatile to; char rest[4080]; } a __attribute__((aligned(4096)));
+struct { volatile int v; char rest[4092]; } b __attribute__((aligned(4096))), c __attribute__((aligned(4096))), e __attribute__((aligned(4096)));
+int main(void) {
+  for (int i = 1; i < 4; i++) {
+    a.to = (int*)&a;
+    b.v = c.v = e.v = i;
+    a.to = NULL;
+    a.d = 1;
+    e.v = 0;
+    a.d = 0;
+  }
+  return 0;
+}
+"""
+
+
+def test_debug_more_and_fewer_words(context):
+    """Words that were too many for the registers get them back when they are fewer."""
+    recording = context.path("fewer.rec")
+    context.record(recording, [compile_c(context, "fewer", MORE_AND_FEWER, "-O0")])
+    said = debug(context, recording, "stop if p1: a.d == 0 && p1: a.to && b.v && c.v && e.v", *["continue", "print e.v"] * 3, "continue")
+    context.expect(values(said.stdout.decode()) == [1, 2, 3], "values", said)
+    context.expect(b"does not hold again" in said.stdout, "the fourth time", said)

@@ -163,7 +163,7 @@ def test_debug_follow_and_cause(context):
         send = by_receive[at][0]
         process, number = send.split(":")
         earlier = [receive for receive in by_receive if receive.split(":")[0] == process and int(receive.split(":")[1]) < int(number)]
-        at = max(earlier, key=lambda event: int(event.split(":")[1])) if earlier else f"{process}:1"
+        at = max(earlier, key=lambda event: int(event.split(":")[1])) if earlier else f"{process}:2"  # its program begins there
         stages.append(at)
     commands = [f"run to {last}", "where"] + ["cause", "where"] * (len(stages) - 1) + ["back", "where"] * (len(stages) - 1)
     text, result = _session(context, recording, *commands)

@@ -121,3 +121,26 @@ def test_debug_trace_within_computation(context):
     expect_lines(context, text, *(f": other = {i + 1}" for i in (299, 599, 899)))
     text = debug(context, _counted(context), "stop if p1: value % 250 == 249", *["continue", "print value", "print other"] * 4).stdout.decode()
     expect_lines(context, text, *(f"= {i + more}" for i in (249, 499, 749, 999) for more in (0, 1)))
+
+
+IN_A_ROW = """int x, y;
+int main(void) {
+  for (int i = 0; i < 6; i++) {
+    x = i;
+    y = x;
+  }
+  return y != 5;
+}
+"""
+
+
+def test_debug_trace_in_a_row(context):
+    """Where it holds each time that a line is come to, all of these states are gone to, from one to the next."""
+    recording = context.path("row.rec")
+    context.record(recording, [compile_c(context, "row", IN_A_ROW, "-O0")])
+    for condition in ("1", "x >= 0", "x != 3"):
+        said = debug(context, recording, f"trace p1: x, p1: $pc if p1: {condition} at row.c:5", "continue")
+        traced = re.findall(r"x = (\d), .*<(main\+\d+)>", said.stdout.decode())
+        context.expect([int(value) for value, _ in traced] == [n for n in range(6) if condition != "x != 3" or n != 3],
+                       f"traced {traced}", said)
+        context.expect(len({place for _, place in traced}) == 1, f"traced {traced}", said)

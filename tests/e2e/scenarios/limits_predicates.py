@@ -59,6 +59,40 @@ int main(int argc, char** argv) {
 """
 
 
+KILLED_COMPUTING = r"""
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+volatile long x;
+int main(void) {
+  int ends[2];
+  char byte;
+  if (pipe(ends) != 0) return 1;
+  pid_t child = fork();
+  if (child == 0) {
+    if (write(ends[1], "", 1) != 1) return 1;
+    for (long i = 0; i < 500000000; i++) x = i;
+    x = -1;
+    getppid();
+    return 0;
+  }
+  if (read(ends[0], &byte, 1) != 1) return 1;
+  kill(child, SIGKILL);
+  return waitpid(child, 0, 0) != child;
+}
+"""
+
+
+def test_limit_killed_computing(context):
+    """Who was killed in a computation is replayed up to its next call, which is not done any more."""
+    context.need("gdb")
+    recording = context.path("computing.rec")
+    context.record(recording, [compile_c(context, "computing", KILLED_COMPUTING, "-O0")])
+    said = debug(context, recording, "break p2: computing.c:14", "continue all", "continue all", "print x", "where")
+    context.expect(b"Breakpoint 1, " in said.stdout and b"$1 = -1" in said.stdout, "behind the computation", said)
+    context.expect(b"was killed" in said.stdout, "at its next call", said)
+
+
 def test_limit_predicate_of_killed(context):
     """Of a process that was killed a predicate holds even when it has been waited for; of one that has exited it does not."""
     context.need("gdb")
