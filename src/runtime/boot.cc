@@ -187,6 +187,7 @@ Start load_recorded(Thread& t, bool first) {
     sys(__NR_close, fd);
   }
   Start start = describe_start(kernel_stack, target, program, interpreter, program_file, interpreter_file);
+  start.executable_stack = program.executable_stack;
   if (!program_file || (program.interpreter[0] && !interpreter_file))  // the recorder was killed, or could not read it
     go_unrecorded(t, format::StopReason::kUnrecordable, "executes a program that the recorder could not keep");
   write_exec(t.log, start, first);
@@ -202,8 +203,9 @@ Start load_replayed(Thread& t) {
     image.patched = patched;
     if (long e = load_image(fd, file, base, 0, image)) diverge(t, Cause::kMachine, "a program cannot be mapped", 0, e, what);
     sys(__NR_close, fd);
+    return image.executable_stack;
   };
-  load(start.info.program_file, start.info.program_base, "program", start.info.patched & 1);
+  start.executable_stack = load(start.info.program_file, start.info.program_base, "program", start.info.patched & 1);
   if (start.info.interpreter_file) load(start.info.interpreter_file, start.info.interpreter_base, "interpreter", start.info.patched & 2);
   return start;
 }
@@ -258,6 +260,11 @@ void set_name(const char* path) {
   set_up_signals(t, start.info.ignored, start.info.blocked);
 
   u64 stack = build_stack(start);
+  if (start.executable_stack) {  // what the kernel has executed is the runtime, which wants none
+    constexpr u64 kGrowsDown = 0x01000000;
+    u64 begin = page_down(stack), end = page_up(start.info.stack_top);
+    sys(__NR_mprotect, begin, end - begin, kProtRead | kProtWrite | kProtExec | kGrowsDown);
+  }
   Frame frame{};
   frame.rip = start.info.entry;
   frame.rsp = stack;

@@ -40,6 +40,7 @@ long load_image(int fd, u32 file, u64 fixed_base, u64 preferred, Image& image) {
       if (sys(__NR_pread64, fd, image.interpreter, n, s.p_offset) != (long)n) return -ENOEXEC;
       image.interpreter[n] = 0;
     }
+    if (s.p_type == PT_GNU_STACK) image.executable_stack = s.p_flags & PF_X;
     if (s.p_type != PT_LOAD) continue;
     low = min(low, page_down(s.p_vaddr));
     high = max(high, page_up(s.p_vaddr + s.p_memsz));

@@ -13,6 +13,7 @@ struct Image {
   u64 data_begin, data_end;  ///< its writable segments
   u64 end;          ///< first free page behind its data
   bool relocatable;
+  bool executable_stack;
   bool patched;     ///< record: whether the patched copy was mapped; replay: whether it must be
   char interpreter[256];
 };

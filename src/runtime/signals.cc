@@ -24,9 +24,10 @@ namespace {
 constexpr u64 kSigInfo = 4, kOnStack = 0x08000000, kRestartFlag = 0x10000000, kNoDefer = 0x40000000,
               kResetHand = 0x80000000, kRestorer = 0x04000000;
 constexpr u64 kDefault = 0, kIgnore = 1;
-constexpr int kSegv = 11, kSys = 31;
+constexpr int kSegv = 11, kPipe = 13, kSys = 31;
 constexpr u64 kSynchronous = signal_bit(4) | signal_bit(5) | signal_bit(7) | signal_bit(8) | signal_bit(kSegv);
 
+void on_signal(int signal, SignalInfo* info, KernelFrame* kernel);
 bool is_synchronous(int signal) { return kSynchronous & signal_bit(signal); }
 
 void set_kernel_action(int signal, u64 handler, u64 flags) {
@@ -35,6 +36,14 @@ void set_kernel_action(int signal, u64 handler, u64 flags) {
   // These look at the program's memory, which may not be there.
   if (signal == 5 || signal == kInterruptSignal) action.mask &= ~(signal_bit(7) | signal_bit(kSegv));
   sys(__NR_rt_sigaction, signal, &action, 0, 8);
+}
+
+/// As the program wants it. SIGPIPE, too, which comes of what it does itself, is always ours: else it would die of it in the middle
+/// of a send, and nobody would know that nothing was sent.
+void apply_action(int signal, u64 handler, u64 flags) {
+  bool ours = handler > kIgnore || (signal == kPipe && handler == kDefault);
+  if (ours) set_kernel_action(signal, (u64)on_signal, kSigInfo | kOnStack | flags);
+  else set_kernel_action(signal, handler, flags);
 }
 
 void update_interrupt(Thread& t) {
@@ -68,7 +77,7 @@ void enter_handler(Thread& t, Frame& frame, int signal, const SignalInfo& info, 
   s.mask &= ~kNeverBlocked;
   if (action.flags & kResetHand) {
     action.handler = kDefault;
-    if (!g.replay && !is_synchronous(signal)) set_kernel_action(signal, kDefault, 0);
+    if (!g.replay && !is_synchronous(signal)) apply_action(signal, kDefault, 0);
   }
 }
 
@@ -97,6 +106,26 @@ void record_signal(Thread& t, Op op, int signal, const SignalInfo& info) {
   log.check();
   ++log.event_count;
   log.commit();
+}
+
+void record_death(Thread& t, int signal) {
+  Log& log = t.log;
+  log.begin();
+  log.byte((u8)Op::kFatal);
+  log.varint((u64)signal);
+  log.word64(log.hash.state);
+  ++log.event_count;
+  log.commit();
+  release_all_robust_mutexes(t);
+}
+
+[[noreturn]] void replay_death(Thread& t, int signal) {
+  t.log.read_byte();
+  if ((int)t.log.read_varint() != signal || t.log.read_word64() != t.log.hash.state)
+    diverge(t, Cause::kFlow, "died otherwise", 0, signal);
+  ++t.log.event_count;
+  release_all_robust_mutexes(t);
+  end_replayed_process(t);
 }
 
 bool read_signal(Thread& t, int& signal, SignalInfo& info) {
@@ -158,6 +187,18 @@ void sync_kernel_mask(Thread& t) {
   update_interrupt(t);
 }
 
+namespace {
+/// Of a signal that was taken from the kernel, and is the end: behind the call.
+[[noreturn]] void replay_deadly(Thread& t, Frame& frame, int signal) {
+  park_on_leaving(t);
+  if (is_located()) note_place(t, frame);
+  take_recorded_turn(t);
+  if (t.log.at_end()) end_of_log(t);
+  if (t.log.peek() != Op::kFatal) diverge_at(t, t.log.peek(), "death by a signal");
+  replay_death(t, signal);
+}
+}  // namespace
+
 void deliver_signals(Thread& t, Frame& frame) {
   auto& s = t.signals;
   if (g.replay) {
@@ -166,6 +207,7 @@ void deliver_signals(Thread& t, Frame& frame) {
       int signal;
       SignalInfo info;
       if (!read_signal(t, signal, info)) end_of_log(t);
+      if (t.process->actions.of[signal].handler == kDefault) replay_deadly(t, frame, signal);
       settle_restart(frame, t.process->actions.of[signal].flags);
       if (signal == kCancelSignal && info.pad == kPutOff) note_cancel();
       else enter_handler(t, frame, signal, info, nullptr);
@@ -186,6 +228,11 @@ void deliver_signals(Thread& t, Frame& frame) {
     __atomic_fetch_and(&s.captured, ~signal_bit(signal), __ATOMIC_ACQ_REL);
     KernelAction action = t.process->actions.of[signal];
     if (action.handler == kIgnore) continue;
+    if (action.handler == kDefault && signal == kPipe) {
+      record_signal(t, Op::kSignal, signal, info);
+      record_death(t, signal);
+      die_of(signal);
+    }
     if (action.handler == kDefault) {
       // The program took its handler away after the signal had come.
       sync_kernel_mask(t);
@@ -227,14 +274,7 @@ namespace {
     if (t.log.at_end()) end_of_log(t);
     if (t.log.peek() != expected)
       diverge_at(t, t.log.peek(), fatal ? "death by a fault" : "a fault");
-    if (fatal) {
-      t.log.read_byte();
-      if ((int)t.log.read_varint() != signal || t.log.read_word64() != t.log.hash.state)
-        diverge(t, Cause::kFlow, "died otherwise", 0, signal);
-      ++t.log.event_count;
-      release_all_robust_mutexes(t);
-      end_replayed_process(t);
-    }
+    if (fatal) replay_death(t, signal);
     int recorded;
     SignalInfo info;
     if (!read_signal(t, recorded, info)) end_of_log(t);
@@ -246,14 +286,7 @@ namespace {
     runtime_leave(&frame);
   }
   if (fatal) {
-    Log& log = t.log;
-    log.begin();
-    log.byte((u8)Op::kFatal);
-    log.varint((u64)signal);
-    log.word64(log.hash.state);
-    ++log.event_count;
-    log.commit();
-    release_all_robust_mutexes(t);
+    record_death(t, signal);
     if (signal == 5) die_of(signal);  // a trap is over once it has happened
     // Fault again, with nobody to catch it: status and core file are the kernel's.
     set_kernel_action(signal, kDefault, 0);
@@ -300,7 +333,7 @@ void on_signal(int signal, SignalInfo* info, KernelFrame* kernel) {
   }
   KernelAction& action = t.process->actions.of[signal];
   if (action.handler == kIgnore || (action.handler == kDefault && signal == kInterruptSignal)) return;
-  if (action.handler == kDefault) {
+  if (action.handler == kDefault && signal != kPipe) {
     // Only synchronous signals have our handler without one of the program's.
     set_kernel_action(signal, kDefault, 0);
     sys(__NR_tkill, sys(__NR_gettid), signal);
@@ -345,6 +378,7 @@ void set_up_signals(Thread& t, u64 ignored, u64 blocked) {
   for (int signal = 1; signal <= 64; ++signal)
     t.process->actions.of[signal] = KernelAction{ignored & signal_bit(signal) ? kIgnore : kDefault, 0, 0, 0};
   t.signals.mask = blocked & ~kNeverBlocked;
+  if (!g.replay && !(ignored & signal_bit(kPipe))) apply_action(kPipe, kDefault, 0);
 }
 
 // --- calls ----------------------------------------------------------------------------------------------------------------
@@ -375,8 +409,7 @@ long handle_sigaction(Call& c) {
     action.mask &= ~kNeverBlocked;
     if (!g.replay && signal != kSys && signal != kInterruptSignal && !is_synchronous(signal)) {
       u64 kept = wanted.flags & 3;  // SA_NOCLDSTOP, SA_NOCLDWAIT
-      if (wanted.handler <= kIgnore) set_kernel_action(signal, wanted.handler, kept);
-      else set_kernel_action(signal, (u64)on_signal, kSigInfo | kOnStack | kept);
+      apply_action(signal, wanted.handler, kept);
     }
   }
   return noted(c, 0);

@@ -29,6 +29,7 @@ struct Start {
   format::ExecInfo info;
   const char* strings;  ///< path, name, cwd, arguments, environment
   const u64* auxv;
+  bool executable_stack = false;  ///< as the program's headers want it
 };
 
 inline const char* after(const char* s) { return s + strlen(s) + 1; }
