@@ -10,6 +10,9 @@
 namespace pastcone::gdb {
 namespace {
 
+/// Asked for to be told what has no such member.
+constexpr std::string_view kNoMember = "no_such_member";
+
 /// gdb's instructions without their places: "const8 0;end;".
 std::string instructions(const std::string& maint_output) {
   std::string out;
@@ -94,15 +97,31 @@ std::string class_name(const std::string& name) {
   return name.size() > kCharacter ? "'" + name + "'" : name;
 }
 
+/// A type as it is behind all typedefs, without its own qualifiers: "struct B2 {...} *", "enum color {RED}".
+Result<std::string> plain_type(Gdb& gdb, const std::string& type) {
+  constexpr std::string_view kBefore = "type = ";
+  std::string told = TRY(gdb.console("ptype " + type)).console;
+  if (!told.starts_with(kBefore)) return "";
+  told = told.substr(kBefore.size(), told.find_last_not_of(" \n") + 1 - kBefore.size());
+  std::string_view plain = told;
+  for (std::string_view word : {"const ", "volatile ", "const "})
+    if (plain.starts_with(word)) plain.remove_prefix(word.size());
+  for (std::string_view word : {" const", " volatile", " const"})
+    if (plain.ends_with(word)) plain.remove_suffix(word.size());
+  return std::string(plain);
+}
+
 /// Whether a cast leads from an object to another part of it, as where a class has several bases. gdb knows,
 /// but not in what it compiles. Asked is the way from the class to its base, for which gdb reads no object.
 Result<bool> moves(Gdb& gdb, const std::string& type, const std::string& operand,
                    const std::string& location) {
   constexpr uint64_t kSomewhere = 0x100000;
-  bool reference = type.ends_with("&");
-  std::string to = type.substr(0, type.find_last_not_of("& *") + 1);
+  std::string plain = TRY(plain_type(gdb, type));
+  bool reference = plain.ends_with('&');
+  if (!reference && !plain.ends_with('*')) return false;
+  std::string to = reference ? type.substr(0, type.find_last_not_of("& ") + 1) + "*" : type;
   std::string from_class = TRY(class_of(gdb, reference ? operand : "*(" + operand + ")", location));
-  std::string to_class = TRY(class_of(gdb, "*((" + to + "*)0)", location));
+  std::string to_class = TRY(class_of(gdb, "*((" + to + ")0)", location));
   if (from_class.empty() || to_class.empty()) return false;
   if (from_class == "?" || to_class == "?") return true;
   if (from_class == to_class) return false;
@@ -120,8 +139,8 @@ Result<bool> moves(Gdb& gdb, const std::string& type, const std::string& operand
 
 /// What an enumeration is stored as; empty: it is none.
 Result<std::string> stored_as(Gdb& gdb, const std::string& type) {
-  std::string told = TRY(gdb.console("ptype " + type)).console;
-  if (!told.starts_with("type = enum") || !told.ends_with("}\n")) return "";
+  std::string told = TRY(plain_type(gdb, type));
+  if (told.find("enum") != 0 || told.back() != '}') return "";
   auto value = [&](const std::string& expression) -> Result<std::optional<uint64_t>> {
     Answer answer = TRY(gdb.run("-data-evaluate-expression " + c_string(expression)));
     return answer.good ? answer.results["value"].number() : std::nullopt;
@@ -133,6 +152,16 @@ Result<std::string> stored_as(Gdb& gdb, const std::string& type) {
   return (*is_signed != 0 ? "signed " : "unsigned ") + name->second;
 }
 
+/// Whether there is only one type of that name, so that it is the one that is meant.
+Result<bool> is_only_one(Gdb& gdb, const std::string& name) {
+  std::string told = TRY(gdb.console("info types ^" + name + "$")).console;
+  size_t listed = 0, typedefs = 0;
+  for (size_t at = told.find(';'); at != std::string::npos; at = told.find(';', at + 1)) ++listed;
+  for (size_t at = told.find("typedef "); at != std::string::npos; at = told.find("typedef ", at + 1)) ++typedefs;
+  return listed - typedefs == 1 && name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_:") ==
+                            std::string::npos;
+}
+
 /// A member of an anonymous union or structure in an object, by where it is.
 Result<std::optional<std::string>> member_within(Gdb& gdb, const std::string& object, bool arrow,
                                                  const std::string& name, const std::string& location) {
@@ -141,6 +170,8 @@ Result<std::optional<std::string>> member_within(Gdb& gdb, const std::string& ob
   size_t begin = answer.error.rfind('`'), end = answer.error.rfind('\'');
   if (begin == std::string::npos || end <= begin + 1) return fail("gdb cannot compile {}, a member", name);
   std::string of = answer.error.substr(begin + 1, end - begin - 1);
+  if (name == kNoMember || of.starts_with("std::")) return std::nullopt;
+  if (!TRY(is_only_one(gdb, of))) return fail("gdb cannot compile {}, a member of what has no name", name);
   for (const std::string& type : {"struct " + of, "union " + of, class_name(of)}) {
     constexpr std::string_view kBefore = "type = ";
     std::string there = fmt::format("(({}*)0)->{}", type, name);

@@ -147,6 +147,8 @@ TEST_F(CompileTest, FindsMembersOfAnonymousUnionsAndStructures) {
   agree({"mixed.whole", "mixed.whole == 0x70005 && x", "mixed.low", "mixed.high == 7", "to_mixed->whole",
          "to_mixed->high + 1", "(*to_mixed).low", "mixed.letters[1] == 'b'", "to_mixed->letters[x - 1]",
          "&mixed.high", "mixed.pair.second", "to_mixed->pair.second == -6", "mixed.kind", "to_mixed->both"});
+  std::string tagless = trouble("tagless.inside == 12");
+  EXPECT_TRUE(is_only_uncompiled(tagless)) << tagless;
   EXPECT_EQ(trouble("mixed.nosuch"), "Couldn't find member named `nosuch' in struct/union/class `mixed'");
   std::string bits = trouble("mixed.nibble == 9");
   EXPECT_TRUE(is_only_uncompiled(bits)) << bits;
@@ -157,12 +159,14 @@ TEST_F(CompileTest, CutsToTheSizeOfAnEnumeration) {
   agree({"(enum color)minus < 0", "(enum color)minus > 5", "(enum color)big == big", "(enum color)big < big",
          "(long)(enum color)minus", "(enum color)u == 7", "(enum tiny)big == big", "(enum tiny)minus",
          "(enum sided)minus < 0", "(enum vast)minus > 0", "(enum vast)big == big", "FAR_OUT <= minus", "(~FAR_OUT) / 3 < 0",
-         "FAR_OUT > 0", "(sized_t)minus < 0", "(sized_t)big == 3"});
+         "FAR_OUT > 0", "(sized_t)minus < 0", "(sized_t)big == 3",
+         "(const enum color)big < big", "(volatile sized_t)minus < 0", "(const enum vast)minus > 0"});
 }
 
 TEST_F(CompileTest, ShiftsByMoreThanThereIs) {
   run_to(GDB_SUBJECT, "inner");
-  for (const char* expression : {"x << thousand", "big << thousand * 64", "u >> thousand"}) {
+  for (const char* expression : {"x << thousand", "big << thousand * 64", "u >> thousand", "x << 256",
+                                 "x << 65536", "u >> 300"}) {
     auto evaluation = evaluate(expression);
     ASSERT_TRUE(evaluation) << expression << ": " << evaluation.error().message;
     EXPECT_EQ(evaluation->value, 0) << expression;
@@ -201,6 +205,9 @@ TEST_F(CompileTest, RefusesWhatGdbWouldTakeForSomethingElse) {
             "gdb cannot compile a cast to Virtual*, which lies elsewhere in the object");
   EXPECT_EQ(trouble("static_cast<B2*>(to_two)->b2"), "gdb cannot compile casts within objects");
   EXPECT_EQ(trouble("static_cast<Other&>(both).other"), "gdb cannot compile casts within objects");
+  EXPECT_EQ(trouble("static_cast<Of<int>*>(to_two)->b2"), "gdb cannot compile casts within objects");
+  for (const char* cast : {"(B2* const)", "(B2p)", "(Other* const)"})
+    EXPECT_TRUE(trouble(fmt::format("({}to_two)->b2", cast)).starts_with("gdb cannot compile a cast to ")) << cast;
   EXPECT_EQ(trouble("pointing->own"), "gdb cannot compile pointing->, of an object");
   EXPECT_EQ(trouble("Derived::d == 12"), "gdb cannot compile Derived::d");
 }

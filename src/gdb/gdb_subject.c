@@ -85,6 +85,14 @@ enum vast { CLOSE, FAR_OUT = 0x100000000 } vast = FAR_OUT;
 typedef enum { SMALL = 1, LARGE = 4 } sized_t;
 sized_t size = LARGE;
 int thousand = 1024;
+typedef struct {
+  int kind;
+  union {
+    int inside;
+    float other;
+  };
+} Tagless;
+Tagless tagless = {1, {12}};
 
 int sized(int number) {
   volatile char room[number + 2];

@@ -69,6 +69,8 @@ struct T2 : B1, B2, virtual Virtual {
   int own = 23;
 } two;
 T2* to_two = &two;
+typedef B2* B2p;
+B2p second_of_two = &two;
 
 Derived obj;
 Derived& obj_ref = obj;

@@ -38,6 +38,16 @@ std::optional<int> character_value(const std::string& literal) {
   return kValues[at];
 }
 
+/// A type that is a number by its name.
+bool is_builtin(const std::vector<Token>& type) {
+  static const std::set<std::string_view> kNames = {
+      "char",     "short",    "int",      "long",     "signed",  "unsigned", "float",   "double", "bool",   "_Bool",
+      "const",    "volatile", "int8_t",   "int16_t",  "int32_t", "int64_t",  "uint8_t", "size_t", "ssize_t", "uint16_t",
+      "uint32_t", "uint64_t", "intptr_t", "uintptr_t"};
+  return std::ranges::all_of(
+      type, [](const Token& token) { return token.kind == Token::Kind::kEnd || kNames.contains(token.text); });
+}
+
 /// Copies the tokens out again; what stands where a number is wanted is looked at, and dressed if need be.
 /// Precedence does not matter for that: between two operators there is an operand.
 class Translator {
@@ -118,7 +128,7 @@ class Translator {
   /// One that is too large stays so.
   static std::string shift_count(const std::string& count) {
     bool constant = count.find_first_not_of(" 0123456789") == std::string::npos;
-    std::string kept = constant ? count : "(unsigned long)(" + count + ") > 255 ? 255 : (unsigned long)(" + count + ")";
+    std::string kept = constant ? std::to_string(std::min(std::strtoull(count.c_str(), nullptr, 10), 255ull)) : "(unsigned long)(" + count + ") > 255 ? 255 : (unsigned long)(" + count + ")";
     return "((unsigned char)(" + kept + "))";
   }
 
@@ -257,8 +267,7 @@ class Translator {
       // Nor does it cut it to the size of an enumeration.
       std::string integer = ask_.enumeration ? TRY(ask_.enumeration(type)) : "";
       if (!integer.empty()) out = out.substr(0, out.find('(')) + "(" + integer + ")";
-      bool leads_on = !lost_ && (type.ends_with("*") || type.ends_with("&"));
-      if (leads_on && ask_.moves && TRY(ask_.moves(type, one)))
+      if (!lost_ && !is_builtin(tokens_of(type)) && ask_.moves && TRY(ask_.moves(type, one)))
         return fail("gdb cannot compile a cast to {}, which lies elsewhere in the object", type);
       // gdb would leave the number as it is.
       out += to_bool && !lost_ ? "(!!(" + one + "))" : one;
@@ -444,12 +453,15 @@ Status check_end(const std::vector<Token>& tokens) {
   return {};
 }
 
-/// To a pointer or a reference: gdb takes it for a plain one, which leads to no other part of an object.
+/// To anything but a number: gdb takes it for a plain one, which leads to no other part of an object.
 bool casts_objects(const std::vector<Token>& tokens) {
   for (size_t i = 0; i < tokens.size(); ++i) {
     if (tokens[i].text != "static_cast" && tokens[i].text != "dynamic_cast") continue;
-    while (i + 1 < tokens.size() && !tokens[i + 1].text.starts_with('>')) ++i;
-    if (tokens[i].text == "*" || tokens[i].text.starts_with('&')) return true;
+    size_t begin = i + 2, end = begin;  // behind the "<"
+    while (end < tokens.size() && !tokens[end].text.starts_with('>')) ++end;
+    if (begin >= end || end == tokens.size()) return true;
+    if (!is_builtin({tokens.begin() + static_cast<ptrdiff_t>(begin), tokens.begin() + static_cast<ptrdiff_t>(end)}))
+      return true;
   }
   return false;
 }
