@@ -13,6 +13,7 @@
 #include "pastcone/cli/text.h"
 #include "pastcone/debug/probe.h"
 #include "pastcone/debug/search.h"
+#include "pastcone/gdb/translate.h"
 #include "pastcone/graph/steps.h"
 
 namespace pastcone::cli {
@@ -83,11 +84,31 @@ std::vector<ProcessId> DebugSession::find_processes(const debug::Who& who) const
   return found;
 }
 
+/// What `set $n = 1` has set is known to the gdbs that show processes, and not to those that look for states.
+static Status check_variables(const SimplePredicate& term) {
+  static const std::set<std::string_view> kRegisters = {
+      "rax", "rbx", "rcx", "rdx", "rsi", "rdi", "rbp", "rsp", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "rip",
+      "eflags", "pc", "sp", "fp", "ps", "cs", "ss", "ds", "es", "fs", "gs", "fs_base", "gs_base",
+      "eax", "ebx", "ecx", "edx", "esi", "edi", "ebp", "esp", "ax", "bx", "cx", "dx", "al", "bl", "cl", "dl", "ah", "bh", "ch", "dh",
+      "_streq", "_strlen", "_memeq", "_regex"};
+  for (const gdb::Token& token : gdb::tokens_of(term.expression)) {
+    bool variable = token.kind == gdb::Token::Kind::kName && token.text.starts_with('$');
+    std::string_view name = std::string_view(token.text).substr(variable ? 1 : 0);
+    bool wide = name.starts_with("xmm") || name.starts_with("ymm") || name.starts_with("st") ||
+                (name.starts_with('r') && name.size() > 1 && name[1] >= '0' && name[1] <= '9');
+    if (variable && !wide && !kRegisters.contains(name))
+      return fail("{}: a condition of several processes knows no {}; write its value (or use `break … if`)",
+                  debug::to_string(term), token.text);
+  }
+  return {};
+}
+
 /// What can be known before anything runs.
 Status DebugSession::check(const debug::Part& part) const {
   if (world_.processes.find(part.process) == nullptr)
     return fail("there is no {} in the recording; 'ps' shows all", part.process);
   for (const SimplePredicate& term : part.terms) {
+    TRY_STATUS(check_variables(term));
     std::string location = debug::location_of(term);
     if (location.empty() && !term.at) {
       if (Status good = images_->files().check_expression(part.process, term.expression); !good)
@@ -166,9 +187,8 @@ Status DebugSession::share_alike(SetPredicate& set, debug::Part& part) {
 /// What the links before the last one reach, wherever one stands now.
 Status DebugSession::find_past(SetPredicate& set) {
   if (set.past || set.plan.links.size() == 1) return {};
-  debug::State nothing{causal::Cut(world_.graph.real_threads, 0), {}};
   auto share = [&](debug::Part& part) { return share_alike(set, part); };
-  set.past = TRY(probed(set.plan.parts, set.telling, nothing, share, [&](debug::Probe& probe) {
+  set.past = TRY(probed(set.plan.parts, set.telling, nothing(), share, [&](debug::Probe& probe) {
     debug::Search search(world_.graph, set.plan.units(), probe);
     return search.reach(std::span(set.plan.links).first(set.plan.links.size() - 1), probe.origin());
   }));
@@ -180,10 +200,50 @@ Status DebugSession::find_past(SetPredicate& set) {
 Result<std::vector<HeldState>> DebugSession::find_held(int number, const debug::State& origin, size_t most,
                                                        std::string& never) {
   SetPredicate& set = predicates_.at(number);
-  TRY_STATUS(find_past(set));
   auto share = [&](debug::Part& part) { return share_alike(set, part); };
-  return probed(set.plan.parts, set.telling, origin, share,
-                [&](debug::Probe& probe) { return find_held(number, probe, origin, most, never); });
+  auto look = [&](const debug::State& from) {
+    return probed(set.plan.parts, set.telling, from, share,
+                  [&](debug::Probe& probe) { return find_held(number, probe, origin, most, never); });
+  };
+  if (set.plan.links.size() == 1 || origin.trails.empty()) {
+    TRY_STATUS(find_past(set));
+    return look(origin);
+  }
+  // What has been on the way from the last step to here can be told from what is still to come only by who has seen
+  // both: from the beginning, if this is one of the states that are looked for; else from that step on.
+  if (is_known(set, origin)) {
+    std::vector<HeldState> states = TRY(look(nothing()));
+    if (!states.empty() || !never.empty()) return states;
+  }
+  TRY_STATUS(find_past(set));
+  return look({origin.cut, {}});
+}
+
+/// Before anybody has begun.
+debug::State DebugSession::nothing() const { return {causal::Cut(world_.graph.real_threads, 0), {}}; }
+
+bool DebugSession::is_known(const SetPredicate& set, const debug::State& state) {
+  return std::ranges::find(set.known, state) != set.known.end();
+}
+
+/// From the first states on, up to the given one: those behind it. None: it is not among them.
+Result<std::optional<std::vector<Found>>> DebugSession::find_behind(const SetPredicate& set, const debug::Probe& probe,
+                                                                    debug::Search& search,
+                                                                    const std::vector<debug::Reached>& reached,
+                                                                    const debug::State& state) {
+  std::set<std::pair<causal::Cut, std::map<uint32_t, uint64_t>>> seen;
+  std::vector<Found> now = search.last_of(reached);
+  while (!now.empty()) {
+    std::vector<Found> next;
+    for (const Found& one : now) {
+      if (!seen.emplace(one.cut, one.details).second) continue;
+      std::vector<Found> behind = TRY(search.again(set.plan.links, reached, one));
+      if (probe.state_of(one) == state) return behind;
+      std::ranges::move(behind, std::back_inserter(next));
+    }
+    now = std::move(next);
+  }
+  return std::nullopt;
 }
 
 static std::vector<std::string> count_terms(const std::vector<debug::Part>& parts, const debug::Probe& probe) {
@@ -225,8 +285,9 @@ Result<std::vector<HeldState>> DebugSession::find_held(int number, debug::Probe&
                                                        size_t most, std::string& never) {
   SetPredicate& set = predicates_.at(number);
   debug::Search search(world_.graph, set.plan.units(), probe);
+  bool from_beginning = set.plan.links.size() > 1 && probe.begins_at(nothing());
   std::span<const debug::Reached> past;
-  if (set.past) past = *set.past;
+  if (set.past && !from_beginning) past = *set.past;
   std::vector<debug::Reached> reached = TRY(search.reach(set.plan.links, probe.origin(), past));
   auto state_of = [&](const Found& one) {
     HeldState held{number, probe.state_of(one), {}, {}};
@@ -238,13 +299,18 @@ Result<std::vector<HeldState>> DebugSession::find_held(int number, debug::Probe&
     return held;
   };
   // It holds where one stands: it is the next time that is meant.
-  bool stands_there = set.last && *set.last == origin;
+  bool stands_there = is_known(set, origin);
   std::vector<HeldState> states;
   auto behind = [&](const Found& held) { return search.again(set.plan.links, reached, held); };
   std::vector<Found> next;
   std::set<std::pair<causal::Cut, std::map<uint32_t, uint64_t>>> known;  // several ways may lead to the same
   std::set<std::pair<size_t, std::vector<debug::Moment>>> held_at;
-  for (const Found& one : search.last_of(reached)) {
+  if (from_beginning && stands_there) {
+    auto found = TRY(find_behind(set, probe, search, reached, origin));
+    if (!found) return std::vector<HeldState>();
+    next = *std::move(found);
+  }
+  for (const Found& one : from_beginning && stands_there ? std::vector<Found>() : search.last_of(reached)) {
     if (stands_there && probe.state_of(one) == origin) {
       for (Found& later : TRY(behind(one))) next.push_back(std::move(later));
     } else {
@@ -311,7 +377,7 @@ Status DebugSession::advance_to_predicates() {
   if (!traces.empty()) TRY_STATUS(return_to(origin));  // breakpoints on the way have not been looked at
   TRY_STATUS(target ? stop_at(*target, stops) : report(run_to_held(target), focus_));
   for (auto& [number, set] : predicates_)
-    if (set.traces() && set.enabled && engine_->has_run()) set.last = engine_->here();
+    if (set.traces() && set.enabled && engine_->has_run()) set.note(engine_->here());
   return {};
 }
 
@@ -397,7 +463,7 @@ Status DebugSession::stop_at(const HeldState& target, const std::vector<HeldStat
   if (rest.halt != replay::Halt::kStanding || !rest.stops.empty()) return report(rest, focus_);
   SetPredicate& set = predicates_.at(target.number);
   ++set.held;
-  set.last = engine_->here();
+  set.note(engine_->here());
   states_.clear();
   for (const HeldState& held : stops)
     if (held.number == target.number) states_.push_back(held);

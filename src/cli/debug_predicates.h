@@ -1,6 +1,7 @@
 // `stop if` and `trace` of `pastcone debug`: the predicates that were set, and the states that they are looked for in.
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <string>
@@ -19,13 +20,16 @@ struct SetPredicate {
   std::vector<debug::TracedValue> values;  ///< of a trace; empty: it stops
   uint64_t held = 0;                       ///< so often it was stopped at, or traced
 
-  std::optional<debug::State> last;        ///< where it was stopped at last, or up to where it was traced
+  std::vector<debug::State> known;         ///< where it was stopped at, or up to where it was traced
   bool enabled = true;
   debug::Telling telling = debug::Telling::kAllowed;
   /// What the links before the last one reach, from the beginning of the run.
   std::optional<std::vector<debug::Reached>> past;
 
   bool traces() const { return !values.empty(); }
+  void note(debug::State state) {
+    if (std::ranges::find(known, state) == known.end()) known.push_back(std::move(state));
+  }
 };
 
 /// A state in which one holds.

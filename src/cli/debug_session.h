@@ -184,6 +184,12 @@ class DebugSession {
               const std::function<Status(debug::Part&)>& share, Ask ask) -> std::invoke_result_t<Ask, debug::Probe&>;
   Status share_alike(SetPredicate& set, debug::Part& part);
   Status find_past(SetPredicate& set);
+  debug::State nothing() const;
+  static bool is_known(const SetPredicate& set, const debug::State& state);
+  static Result<std::optional<std::vector<debug::Found>>> find_behind(const SetPredicate& set, const debug::Probe& probe,
+                                                                      debug::Search& search,
+                                                                      const std::vector<debug::Reached>& reached,
+                                                                      const debug::State& state);
   Result<std::vector<HeldState>> find_held(int number, const debug::State& origin, size_t most, std::string& never);
   Result<std::vector<HeldState>> find_held(int number, debug::Probe& probe, const debug::State& origin, size_t most,
                                            std::string& never);

@@ -34,6 +34,7 @@ class Probe : public Prober {
 
   /// As a place to search from.
   const Found& origin() const { return found_origin_; }
+  bool begins_at(const State& state) const { return origin_ == state; }
 
   /// "interrupted" is an error too; what is known by then is kept, and it can be asked again.
   Result<std::vector<std::optional<Moment>>> next(const Front& front, std::span<const Ask> asks) override;

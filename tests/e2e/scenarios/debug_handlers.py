@@ -1,4 +1,6 @@
 """Handlers of signals: what is behind their end, and who does not come back from one."""
+import re
+
 from building import compile_c
 from debugging import debug, expect_lines, values
 
@@ -54,6 +56,32 @@ int main(void) {
 """
 
 
+# Nobody reads.
+BROKEN = r"""#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+volatile int after;
+static void send_to(int fd) {
+  write(fd, "hello", 5);
+  after = 1;
+  getppid();
+  after = 2;
+  _exit(0);
+}
+int main(void) {
+  int pipes[2], sockets[2], statuses[2];
+  if (pipe(pipes) != 0 || socketpair(AF_UNIX, SOCK_STREAM, 0, sockets) != 0) return 9;
+  close(pipes[0]);
+  close(sockets[0]);
+  if (fork() == 0) send_to(pipes[1]);
+  wait(&statuses[0]);
+  if (fork() == 0) send_to(sockets[1]);
+  wait(&statuses[1]);
+  return !(WIFSIGNALED(statuses[0]) && WTERMSIG(statuses[0]) == 13 && WIFSIGNALED(statuses[1]) && WTERMSIG(statuses[1]) == 13);
+}
+"""
+
+
 def _recorded(context, name, source, *flags):
     program = compile_c(context, name, source, "-O0", *flags)
     recording = context.path(name)
@@ -88,3 +116,14 @@ def test_debug_dies_of_its_handler(context):
     said = debug(context, recording, "break all dies.c:14", "continue all", "where")
     context.expect(b"Breakpoint 1, " not in said.stdout, "it came behind its death", said)
     expect_lines(context, said.stdout.decode(), "p2 was killed here", "sleeps in rt_sigreturn")
+
+
+def test_debug_dies_in_a_send(context):
+    """Who dies because nobody reads any more has sent nothing, and not gone on."""
+    recording = _recorded(context, "broken", BROKEN)
+    context.expect(context.run([context.pastcone, "replay", recording, "--verify"]).status == 0, "replay")
+    for process in ("p2", "p3"):
+        said = debug(context, recording, f"stop if {process}: after == 1", "continue all", "continue all", "continue all", "where", "events")
+        expect_lines(context, said.stdout.decode(), f"{process}: after == 1 never holds", "p2 received signal SIGPIPE, Broken pipe.", "broken.c:6",
+                     "p3 received signal SIGPIPE, Broken pipe.", "broken.c:6")
+        context.expect(not re.search(r"write .*= 5", said.stdout.decode()), "nothing was sent", said)

@@ -144,3 +144,47 @@ def test_debug_trace_in_a_row(context):
         context.expect([int(value) for value, _ in traced] == [n for n in range(6) if condition != "x != 3" or n != 3],
                        f"traced {traced}", said)
         context.expect(len({place for _, place in traced}) == 1, f"traced {traced}", said)
+
+
+def test_debug_continue_after_back(context):
+    """Where one has been stopped before, by whatever way one has come back there, it is the next state that `continue` goes to."""
+    recording = context.path("again.rec")
+    context.record(recording, [compile_c(context, "row", IN_A_ROW, "-O0")])
+    said = debug(context, recording, "stop if p1: x % 2 == 1", *["continue", "print x"] * 3, "back", "print x", "continue", "print x", "back 2", "print x",
+                 "continue", "print x", "restart", "continue", "print x")
+    context.expect(re.findall(r"^\$\d+ = (\d)$", said.stdout.decode(), re.MULTILINE) == ["1", "3", "5", "3", "5", "1", "3", "1"], "x", said)
+
+
+LINKED = """#include <unistd.h>
+int x, z;
+int main(void) {
+  for (int i = 0; i < 6; i++) {
+    x = i;
+    z++;
+    if (i == 3 && write(1, "", 0) != 0) return 1;
+  }
+  return 0;
+}
+"""
+
+
+def test_debug_linked_in_one_process(context):
+    """What comes behind a state of the same process, between two events: `continue` goes to the same states as a trace."""
+    recording = context.path("linked.rec")
+    context.record(recording, [compile_c(context, "linked", LINKED, "-O0")])
+    for behind, expected in (("1 at linked.c:6", ["1 1", "2 2", "3 3", "4 4", "5 5"]), ("z % 2 == 1", ["1 1", "2 3", "4 5"])):
+        predicate = f"p1: x == 1 -> p1: {behind}"
+        said = debug(context, recording, f"trace p1: x, p1: z if {predicate}", "continue").stdout.decode()
+        traced = [" ".join(pair) for pair in re.findall(r"x = (\d), p1:\d+: z = (\d)", said)]
+        said = debug(context, recording, f"stop if {predicate}", *["continue", 'printf "now %d %d\\n", x, z'] * len(expected), "continue").stdout.decode()
+        stopped = re.findall(r"^now (\d \d)$", said, re.MULTILINE)
+        context.expect(traced == expected and stopped == expected, f"{predicate}: traced {traced}, stopped at {stopped}, not at {expected}")
+        context.expect("does not hold again" in said, said)
+
+
+def test_debug_predicates_variables(context):
+    """Who looks for states does not know what `set` has set, and says so."""
+    recording = context.path("linked.rec")
+    context.record(recording, [compile_c(context, "linked", LINKED, "-O0")])
+    said = debug(context, recording, "set $k = 2", "stop if p1: x == $k", "stop if p1: x == 2 && $rsp != 0 at linked.c:6", "continue", "print x")
+    context.expect(b"knows no $k; write its value" in said.stderr and b"$1 = 2" in said.stdout, "variables", said)
