@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <vector>
@@ -39,5 +40,10 @@ struct HeldState {
   std::vector<ThreadId> threads;  ///< which have made its parts hold, in their order
   ThreadId focus;                 ///< the first is about this one
 };
+
+/// Of two states one behind the other, the later one's is greater.
+inline uint64_t size_of(const debug::State& state) {
+  return std::accumulate(state.cut.begin(), state.cut.end(), uint64_t{0});
+}
 
 }  // namespace pastcone::cli

@@ -186,6 +186,10 @@ class DebugSession {
   Status find_past(SetPredicate& set);
   debug::State nothing() const;
   static bool is_known(const SetPredicate& set, const debug::State& state);
+  Result<std::optional<std::vector<debug::Found>>> find_next(const SetPredicate& set, const debug::Probe& probe,
+                                                             debug::Search& search,
+                                                             const std::vector<debug::Reached>& reached,
+                                                             const debug::State& origin) const;
   static Result<std::optional<std::vector<debug::Found>>> find_behind(const SetPredicate& set, const debug::Probe& probe,
                                                                       debug::Search& search,
                                                                       const std::vector<debug::Reached>& reached,
