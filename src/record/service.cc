@@ -71,12 +71,17 @@ void Service::run() {
   }
 }
 
-bool Service::tend() {
+bool Service::take_closed() {
   std::vector<uint32_t> closed = ChunkStack(stage_.view(), stage_.header().closed_chunks).pop_all();
   packer_.add(closed);
+  return !closed.empty();
+}
+
+bool Service::tend() {
+  bool any = take_closed();
   supply_chunks();
   watch_size();
-  return !closed.empty();
+  return any;
 }
 
 /// Twice as many as were taken lately. With a limit on the size, what is ready must not reach far beyond it.
@@ -125,6 +130,7 @@ uint64_t Service::expected_size() const {
 void Service::watch_size() {
   if (!max_size_ || load(stage_.header().stopped) != 0) return;
   uint64_t expected = expected_size();
+  if (!packer_.packed_any()) take_closed();  // one may have been since: it will tell how well it all compresses
   bool guess = !packer_.packed_any() && packer_.backlog() > 0;  // how well it compresses
   if (guess && expected > *max_size_ / 4) return packer_.flush();
   if (expected >= *max_size_) stop_recording(format::StopReason::kMaxSize);

@@ -42,6 +42,7 @@ class Service {
   void run();
   /// All that must never wait long. True if there was something to do.
   bool tend();
+  bool take_closed();
   uint32_t chunks_ahead(uint32_t next);
   void supply_chunks();
   void watch_size();
