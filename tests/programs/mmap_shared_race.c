@@ -31,7 +31,7 @@ int main(void) {
   }
   add(shared, 3);
   for (int i = 0; i < 2; i++) CHECK(exit_status(pids[i]) == 0);
-  CHECK(shared->counter >= 4000 && shared->counter <= 12000);
+  CHECK(shared->counter >= 2 && shared->counter <= 12000);  // a late write can undo nearly everything
   say("sum %ld of 12000, last writers", shared->counter);
   for (int i = 0; i < 8; i++) say(" %d", shared->last_writer[i]);
   say("\n");

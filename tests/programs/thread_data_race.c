@@ -20,7 +20,7 @@ int main(void) {
   pthread_t threads[4];
   for (long i = 0; i < 4; i++) CHECK(pthread_create(&threads[i], NULL, add, (void*)i) == 0);
   for (int i = 0; i < 4; i++) CHECK(pthread_join(threads[i], NULL) == 0);
-  CHECK(counter >= 3000 && counter <= 12000);
+  CHECK(counter >= 2 && counter <= 12000);  // a late write can undo nearly everything
   say("sum %ld of 12000\n", counter);
   return 0;
 }
