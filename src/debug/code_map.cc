@@ -8,7 +8,7 @@
 
 #include "pastcone/patch/abi.h"
 #include "pastcone/patch/thread_abi.h"
-#include "pastcone/stage/layout.h"
+#include "pastcone/stage/breakpoint.h"
 
 namespace pastcone::debug {
 namespace {

@@ -2,7 +2,7 @@
 // the millions before it, at the price of some nanoseconds for each.
 #pragma once
 
-#include "pastcone/stage/layout.h"
+#include "pastcone/stage/breakpoint.h"
 
 namespace pastcone::replay {
 

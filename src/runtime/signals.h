@@ -58,6 +58,8 @@ u64 kernel_mask();
 void install_fault_handlers();                 ///< before anything of the program's memory is touched
 void set_up_signals(Thread& thread, u64 ignored, u64 blocked);
 bool signal_is_next(Thread& t);  ///< replay: a handler runs before anything else happens
+void apply_action(int signal, u64 handler, u64 flags);  ///< record: as the program wants it, as far as it is the kernel's
+[[noreturn]] void die_of(int signal);          ///< as if we had never been there
 void clear_interrupt(Thread& thread);          ///< nothing is due: calls may sleep again
 void sync_kernel_mask(Thread& thread);         ///< tells the kernel the program's mask (and what is captured)
 /// On the way out of a call: lets handlers run that are due. frame.rax is the call's result.
