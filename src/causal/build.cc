@@ -66,6 +66,7 @@ Result<Graph> build(Execution&& execution, const BuildOptions& options) {
   graph.ports = std::move(execution.ports);
   graph.arrivals = std::move(execution.arrivals);
   graph.takings = std::move(execution.takings);
+  graph.watches = std::move(execution.watches);
   execution = {};
   TRY_STATUS(add_index(list.take(), graph, options));
 

@@ -89,6 +89,7 @@ FlatCounts counts_of(const Graph& graph) {
   counts.ports = count(graph.ports);
   counts.arrivals = count(graph.arrivals);
   counts.takings = count(graph.takings);
+  counts.watches = count(graph.watches);
   counts.between = count(graph.points);
   counts.lost = graph.lost;
   counts.causal_spacing = graph.causal.spacing;
@@ -131,6 +132,7 @@ Status read_lists(const FlatCounts& counts, Reader& reader, FlatLists& lists) {
   TRY_STATUS(reader.resize(lists.ports, counts.ports, FlatList::kPorts));
   TRY_STATUS(reader.resize(lists.arrivals, counts.arrivals, FlatList::kArrivals));
   TRY_STATUS(reader.resize(lists.takings, counts.takings, FlatList::kTakings));
+  TRY_STATUS(reader.resize(lists.watches, counts.watches, FlatList::kWatches));
   TRY_STATUS(reader.resize(lists.between.first, uint64_t{counts.threads} + 1, FlatList::kBetween));
   for (auto* list : {&lists.between.items, &lists.points, &lists.since})
     TRY_STATUS(reader.resize(*list, counts.between, FlatList::kBetween));
@@ -163,6 +165,7 @@ Graph graph_of(const FlatCounts& counts, FlatLists&& lists) {
   graph.ports = std::move(lists.ports);
   graph.arrivals = std::move(lists.arrivals);
   graph.takings = std::move(lists.takings);
+  graph.watches = std::move(lists.watches);
   graph.between = {std::move(lists.between.first), std::move(lists.between.items)};
   graph.points = std::move(lists.points);
   graph.since = std::move(lists.since);

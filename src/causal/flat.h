@@ -17,7 +17,7 @@
 
 namespace pastcone::causal {
 
-inline constexpr uint32_t kFlatVersion = 3;
+inline constexpr uint32_t kFlatVersion = 4;
 
 /// Hands the bytes over, piece by piece. `key` says what the graph is of: whoever opens it must have the
 /// same.

@@ -21,6 +21,7 @@ enum class FlatList : uint32_t {
   kPorts,
   kArrivals,
   kTakings,
+  kWatches,
   kBetween,
   kBlocks,  ///< sizes of what lies behind the lists
   kCount,
@@ -43,6 +44,7 @@ struct FlatLists {
   std::vector<PortInput> ports;
   std::vector<ArrivalInput> arrivals;
   std::vector<TakingInput> takings;
+  std::vector<WatchInput> watches;
   struct {
     std::vector<uint32_t> first, items;
   } between;
@@ -129,6 +131,11 @@ void code_ports(Coder& coder, auto& lists) {
     coder.plain(FlatList::kTakings, each.any_lane);
     arrival = each.arrival + 1;
   }
+  for (auto& each : lists.watches) {
+    coder.plain(FlatList::kWatches, each.process);
+    coder.plain(FlatList::kWatches, each.set);
+    coder.plain(FlatList::kWatches, each.what);
+  }
 }
 
 template <typename Coder>
@@ -164,11 +171,10 @@ void code_lists(Coder& coder, auto& lists) {
 struct FlatCounts {
   uint32_t threads, real_threads, groups, edges;
   uint32_t channels, sends, receives, send_lanes, receive_lanes;
-  uint32_t objects, accesses, ports, arrivals, takings, between;
+  uint32_t objects, accesses, ports, arrivals, takings, watches, between;
   uint32_t lost;
   uint32_t causal_spacing, enforced_spacing;
   uint32_t hand_overs;  ///< whether there are any
-  uint32_t reserved;
 };
 
 /// Whether every number in the lists leads somewhere, and everything that has to be in order is. What follows

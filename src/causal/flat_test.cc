@@ -28,6 +28,7 @@ Graph random_graph(std::mt19937& random) {
   execution.input.ports = {{3, 1, 0}};
   execution.input.arrivals = {{0, 0, 0, {0, 1}, {}}, {0, 1, 0, {0, 1}, {0, 9}}};
   execution.input.takings = {{1, {0, 1}, kNone, 1}};
+  execution.input.watches = {{2, 9, uint64_t{1} << 62 | 5}, {2, 9, 0}};
   auto graph = build(std::move(execution.input), {kAllKinds, 2});
   EXPECT_TRUE(graph) << graph.error().message;
   return std::move(*graph);
@@ -46,6 +47,7 @@ TEST(Flat, IsTheSameGraph) {
     auto opened = open_flat(bytes, as_bytes("recording 7"));
     ASSERT_TRUE(opened) << opened.error().message;
     ASSERT_EQ(flat_bytes(*opened, as_bytes("recording 7")), bytes);
+    ASSERT_EQ(opened->watches[0].what, graph.watches[0].what);
     for (uint32_t thread = 0; thread < graph.real_threads; ++thread) {
       for (uint32_t event = 1; event <= graph.threads[thread].events; ++event) {
         for (Order order : {Order::kCausal, Order::kEnforced}) {
@@ -160,7 +162,7 @@ TEST(Flat, OfSomethingElseOrAnotherVersionIsRefused) {
   EXPECT_EQ(refusal(bytes, "keys"), "the graph is of something else");
   EXPECT_EQ(refusal(bytes, ""), "the graph is of something else");
   ++bytes[8];
-  EXPECT_EQ(refusal(bytes, "key"), "the graph has version 4, not 3");
+  EXPECT_EQ(refusal(bytes, "key"), fmt::format("the graph has version {}, not {}", kFlatVersion + 1, kFlatVersion));
   EXPECT_EQ(refusal(as_bytes("PCGRAPH and not much more"), "key"), "the graph is cut short");
   EXPECT_EQ(refusal(Bytes(4096, 'x'), "key"), "this is not a graph");
 }

@@ -150,6 +150,7 @@ struct Graph {
   Column<PortInput> ports;
   Column<ArrivalInput> arrivals;
   Column<TakingInput> takings;
+  Column<WatchInput> watches;
 
   uint32_t thread_count() const { return static_cast<uint32_t>(threads.size()); }
   uint32_t group_count() const { return first_group.empty() ? 0 : first_group[threads.size()]; }

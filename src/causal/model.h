@@ -133,6 +133,13 @@ struct TakingInput {
   uint32_t any_lane = 1;
 };
 
+/// What a process waits for, when the run ends, wherever it asks a set of descriptors (an epoll instance).
+struct WatchInput {
+  uint32_t process = 0;
+  uint32_t set = 0;   ///< its descriptor
+  uint64_t what = 0;  ///< a channel; or the caller's own; 0: something else, now or before
+};
+
 /// A step of a thread that is none of its events: a point of its locks that edges begin or end at.
 struct BetweenInput {
   Node at;
@@ -153,6 +160,7 @@ struct Execution {
   std::vector<PortInput> ports;
   std::vector<ArrivalInput> arrivals;  ///< those of a lane in the order in which they were sent
   std::vector<TakingInput> takings;
+  std::vector<WatchInput> watches;
 };
 
 }  // namespace pastcone::causal

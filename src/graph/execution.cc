@@ -38,6 +38,7 @@ class Reader {
     for (const auto& [id, index] : index_) TRY_STATUS(read(id, index, told));
     add_order_of_events();
     for (causal::EdgeInput& edge : std::move(turns_).hand_overs()) add_hand_over(edge);
+    execution_.watches = told.watches();
     if (told.known()) transfers_.set_fifos(told.fifos());
     std::move(transfers_).finish(execution_);
     opens_.add_edges(execution_);

@@ -25,6 +25,7 @@ Told::Told(const Facts& facts, const causal::Execution& execution)
     if (fact.kind == FactKind::kFifo) fifos_.insert(fact.key);
   }
   if (known_) watched_ = watches.spans();
+  if (known_) watches_ = watches.at_end();
 }
 
 const Told::Wait& Told::at(causal::Node wait) const {

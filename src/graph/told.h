@@ -28,6 +28,8 @@ class Told {
   const Wait& at(causal::Node wait) const;
   /// What a thread waited for at epoll instances, by their descriptors.
   const std::map<int32_t, Spans>& watched(uint32_t thread) const;
+  /// What is watched at the end, by whom.
+  const std::vector<causal::WatchInput>& watches() const { return watches_; }
   /// Channels where anybody may send.
   const std::set<uint64_t>& fifos() const { return fifos_; }
   /// The listener where that call accepted a connection; 0: not known.
@@ -37,6 +39,7 @@ class Told {
   bool known_;
   std::map<causal::Node, Wait> waits_;
   std::map<uint32_t, std::map<int32_t, Spans>> watched_;
+  std::vector<causal::WatchInput> watches_;
   std::map<causal::Node, uint64_t> accepts_;
   std::set<uint64_t> fifos_;
 };

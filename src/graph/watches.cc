@@ -25,6 +25,7 @@ void Watches::take(const Fact& fact) {
     Instance& watcher = *instance(fact);
     watcher.source_of[fact.number] = fact.key;
     if (fact.key != 0) watcher.changes.push_back({fact.key, true, 0});
+    watcher.others = watcher.others || fact.key == 0;
   } else if (fact.kind == FactKind::kUnwatched && fact.more != stage::kEveryWatcher) {
     instance(fact)->changes.push_back({fact.key, false, 0});
   } else if (fact.kind == FactKind::kUnwatched) {
@@ -38,6 +39,21 @@ uint64_t Watches::source(const Fact& fact) {
   const Instance& watcher = *instance(fact);
   auto found = watcher.source_of.find(fact.number);
   return found == watcher.source_of.end() ? 0 : found->second;
+}
+
+std::vector<causal::WatchInput> Watches::at_end() const {
+  std::vector<causal::WatchInput> all;
+  for (const auto& [name, watcher] : instances_) {
+    const auto& [process, descriptor] = name;
+    auto set = static_cast<uint32_t>(descriptor);
+    std::map<uint64_t, bool> watched;
+    for (const Change& change : watcher->changes)
+      if (change.process == 0 || change.process == process) watched[change.source] = change.watched;
+    for (auto [source, now] : watched)
+      if (now) all.push_back({process, set, source});
+    if (watcher->others) all.push_back({process, set, 0});
+  }
+  return all;
 }
 
 void Watches::note_wait(const Fact& fact, causal::Node at) {

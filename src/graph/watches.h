@@ -34,6 +34,8 @@ class Watches {
   void note_wait(const Fact& fact, causal::Node at);
   /// By thread, and by the descriptor of the instance.
   const std::map<uint32_t, std::map<int32_t, Spans>>& spans() const { return spans_; }
+  /// What they watch when all has been taken.
+  std::vector<causal::WatchInput> at_end() const;
 
  private:
   struct Change {
@@ -44,6 +46,7 @@ class Watches {
   struct Instance {
     std::map<uint64_t, uint64_t> source_of;  ///< by the data that goes with it
     std::vector<Change> changes;
+    bool others = false;  ///< something that is neither was watched
   };
   /// How much of it a thread has seen.
   struct View {

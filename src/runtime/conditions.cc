@@ -36,7 +36,9 @@ template <typename... Arguments>
     bool released = signals_inside(t) || is_last_operation(t) || is_cancelled_here(t);
     if (released) replay_unlock(t, *m);
     let_cancel(t, replay_cancelled_wait, m);
+    t.condition = (u64)condition;
     Due due = next_operation(t, m->address());
+    t.condition = 0;
     bool lost = due.result == kNotRecoverable;  // it is given back, and cannot be had any more
     if ((due.acquires() || lost) && !released) replay_unlock(t, *m);
     int result = replay_lock(t, *m, due);

@@ -161,6 +161,7 @@ void end_of_log(Thread& t, u64 lock) {
   auto& slot = slot_of(t);
   slot.wait_kind = (u32)(lock ? stage::WaitKind::kOrder : stage::WaitKind::kNone);
   slot.wait_for = lock;
+  slot.wait_position = t.condition;
   if (t.process->parallel) release_robust_mutexes(t);
   leave_core(slot);
   store(slot.state, (u32)stage::ThreadState::kAtEnd);

@@ -234,3 +234,114 @@ def test_limit_deadlock_of_files(context):
     for process in ("p1", "p2"):
         _expect(context, text, rf"^[* ] {process}:\d+ +deadlock\.c:{_line(FILES, 'takes')} in take; sleeps in flock, fd \d+$")
     context.expect("deadlock: " not in text, f"it is named after all, the limit is gone:\n{text}")
+
+
+LOOPS = r"""
+#include <poll.h>
+#include <sys/epoll.h>
+#include <sys/select.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+__attribute__((noinline)) static void loop(int fd, int how, int more) {
+  struct epoll_event event = {.events = EPOLLIN, .data.fd = fd}, other = {.events = EPOLLIN, .data.fd = more};
+  int instance = epoll_create1(0);
+  fd_set set;
+  FD_ZERO(&set);
+  FD_SET(fd, &set);
+  epoll_ctl(instance, EPOLL_CTL_ADD, fd, &event);
+  if (more >= 0) epoll_ctl(instance, EPOLL_CTL_ADD, more, &other);
+  how ? select(fd + 1, &set, 0, 0, 0) : epoll_wait(instance, &event, 1, -1);  // sleeps
+}
+int main(int argc, char** argv) {
+  int ends[2], listener = -1;
+  if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) return 1;
+  if (LISTENS) {
+    listener = socket(AF_INET, SOCK_STREAM, 0);
+    if (listen(listener, 1) != 0) return 1;
+  }
+  if (fork() == 0) {
+    close(ends[0]);
+    loop(ends[1], 0, -1);
+    _exit(0);
+  }
+  close(ends[1]);
+  loop(ends[0], 1 - LISTENS, listener);
+  return argc + !argv;
+}
+"""
+
+OWN_END = r"""
+#include <sys/wait.h>
+#include <unistd.h>
+int main(void) {
+  int ends[2];
+  if (pipe(ends) != 0) return 1;
+  if (fork() == 0) {
+    char byte;
+    while (read(ends[0], &byte, 1) == 1) {}  // up to an end that does not come: its own copy of the other end is open
+    _exit(0);
+  }
+  close(ends[1]);
+  wait(0);
+  return 0;
+}
+"""
+
+THREADS = r"""
+#include <linux/futex.h>
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
+static int word;
+static void* wait_for_it(void* unused) {
+  pthread_mutex_lock(&mutex);
+  pthread_cond_wait(&condition, &mutex);
+  return unused;
+}
+static void* sleep_there(void* unused) {
+  syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, 0, 0);
+  return unused;
+}
+int main(void) {
+  pthread_t one, two;
+  pthread_create(&one, 0, wait_for_it, 0);
+  pthread_create(&two, 0, sleep_there, 0);
+  pthread_join(one, 0);
+  return 0;
+}
+"""
+
+
+def test_debug_deadlock_of_event_loops(context):
+    """Two event loops, one in select, the other in epoll_wait; where one has a listener, too, somebody new may wake it."""
+    text = _where(context, LOOPS, 2, "-DLISTENS=0")
+    line = _line(LOOPS, "sleeps")
+    _expect(context, text, rf"^[* ] p1:\d+ +deadlock\.c:{line} in loop; sleeps in p?select6?: waits for p2 \(message, channel \d+\)$")
+    _expect(context, text, rf"^[* ] p2:\d+ +deadlock\.c:{line} in loop; sleeps in epoll_p?wait, fd \d+: waits for p1 \(message, channel \d+\)$")
+    _expect_cycle(context, text, "p1", "p2", [r"message, channel \d+"] * 2)
+
+
+def test_debug_event_loop_with_listener(context):
+    """The same, of one that also waits for new connections: that is no deadlock."""
+    text = _where(context, LOOPS, 2, "-DLISTENS=1")
+    _expect(context, text, r"^[* ] p1:\d+ .*; sleeps in epoll_p?wait, fd \d+")
+    context.expect("deadlock: " not in text, f"it is none:\\n{text}")
+
+
+def test_debug_deadlock_with_itself(context):
+    """A child reads a pipe to an end that its own descriptor keeps from coming; its parent waits for it."""
+    text = _where(context, OWN_END, 2)
+    _expect(context, text, r"^[* ] p2:\d+ .*; sleeps in read, fd \d+: waits for p2 \(message, channel \d+\)$")
+    _expect(context, text, r"^deadlock: p2 waits for p2 \(message, channel \d+\)$")
+    _expect(context, text, r"p1 never goes on")
+
+
+def test_debug_waits_of_threads_parallel(context):
+    """Threads that run at the same time: one joins another, which waits for a condition; a third sleeps in a futex of its own."""
+    text = _where(context, THREADS, 3, "-pthread", options=["--threads=parallel"])
+    _expect(context, text, r"^[* ] p1:\d+ .*; sleeps in pthread_join: waits for p1\.2 \(end\)$")
+    _expect(context, text, r"^[* ] p1\.2:\d+ .*; sleeps in a condition, 0x[0-9a-f]+$")
+    _expect(context, text, r"^[* ] p1\.3:\d+ .*; sleeps in futex, 0x[0-9a-f]+$")
