@@ -65,8 +65,8 @@ std::string likely_reason(const Facts& facts) {
     case Cause::kOrder:
       return kRace;
     case Cause::kInterrupt:
-      return "the loop it was interrupted in depends on something that is not compared, such as vector "
-             "registers";
+      return "the loop it was interrupted in takes too long to be followed here, or depends on something that is "
+             "not compared, such as vector registers";
     case Cause::kEnd:
       return facts.killed ? "somebody killed it, or this machine is out of memory"
                           : "a fault in pastcone itself";

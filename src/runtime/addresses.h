@@ -9,7 +9,7 @@ namespace pastcone::runtime {
 /// What a key is of; keys of different families never meet.
 enum class KeyOf : u64 {
   kUnixSocket, kInetSocket, kDatagramName, kDatagramFile, kPassed, kFifo, kPacket, kFileNumber, kFile, kFileGroup, kSegment,
-  kSegmentGroup, kSemaphores, kQueue,
+  kSegmentGroup, kSemaphores, kQueue, kOutput, kPassedOutput,
 };
 
 u64 address_key(KeyOf family, u64 a, u64 b = 0, u64 c = 0);

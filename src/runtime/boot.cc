@@ -259,7 +259,7 @@ void set_name(const char* path) {
   set_name(after(path));
   set_up_signals(t, start.info.ignored, start.info.blocked);
 
-  u64 stack = build_stack(start);
+  u64 stack = p.stack_begin = build_stack(start);
   if (start.executable_stack) {  // what the kernel has executed is the runtime, which wants none
     constexpr u64 kGrowsDown = 0x01000000;
     u64 begin = page_down(stack), end = page_up(start.info.stack_top);

@@ -75,6 +75,7 @@ inline void ioctl_outs(Exchange& x, const u64* a, long result) {
     case 0x5413: x.out(a[2], 8); return;                                     // TIOCGWINSZ
     case 0x540f: case 0x5411: case 0x541b: case 0x5429: case 0x5424: case 0x5415: case 0x5419:
       x.out(a[2], 4); return;                                                // TIOCGPGRP, TIOCOUTQ, FIONREAD, TIOCGSID …
+    case 0x8903: case 0x8904: case 0x8905: x.out(a[2], 4); return;           // FIOGETOWN, SIOCGPGRP, SIOCATMARK
     case 0x8912: {                                                           // SIOCGIFCONF
       x.out(a[2], 16);
       struct { i32 length; u32 pad; u64 buffer; } conf{};

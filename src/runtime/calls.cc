@@ -23,7 +23,7 @@ constexpr table::Table make_table() {
     t.declined(nr);
   // and from some of these, which the user should know about
   for (u32 nr : {__NR_io_uring_setup, __NR_io_setup, __NR_userfaultfd, __NR_bpf, __NR_perf_event_open,
-                 __NR_process_vm_readv, __NR_process_vm_writev})
+                 __NR_process_vm_readv, __NR_process_vm_writev, __NR_pidfd_getfd})
     t.denied(nr);
   t.native(__NR_restart_syscall, 0);
   return t;

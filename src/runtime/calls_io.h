@@ -50,7 +50,6 @@ constexpr void add_io_calls(Table& t) {
   t.custom(__NR_inotify_init1, 1, handle_new_fd);
   t.custom(__NR_memfd_create, 2, handle_new_fd, nullptr, path<0>);
   t.custom(__NR_pidfd_open, 2, handle_new_fd);
-  t.custom(__NR_pidfd_getfd, 3, handle_new_fd);
   t.custom(__NR_mq_open, 4, handle_new_fd, nullptr, path<0>);
   t.custom(__NR_fanotify_init, 2, handle_new_fd);
 

@@ -107,7 +107,7 @@ constexpr void add_process_calls(Table& t) {
   t.logged(__NR_ioprio_set, 3);
   t.logged(__NR_personality, 1);
   t.logged(__NR_kcmp, 5);
-  t.logged(__NR_unshare, 1);
+  t.custom(__NR_unshare, 1, handle_unshare);
   t.logged(__NR_setns, 2);
   t.logged(__NR_chroot, 1, nullptr, path<0>);
   t.logged(__NR_pivot_root, 2, nullptr, paths<0, 1>);

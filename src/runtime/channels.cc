@@ -215,7 +215,16 @@ u32 new_connection(stage::ConnectionKind kind, bool claimed) {
   return number;
 }
 
+namespace {
+/// MSG_OOB: whether the byte that it marks keeps its place in the stream depends on the receiver, and on other such bytes.
+/// So from here on the receiver stores what it gets.
+void leave_to_receiver(stage::Direction& direction) {
+  if (load(direction.outside_from) == ~u64{0}) store(direction.outside_from, load(direction.sent));
+}
+}  // namespace
+
 long send_on_channel(Call& c, const Fd& fd, Buffers& buffers) {
+  if (!g.replay && (message_flags(c) & kUrgent)) leave_to_receiver(direction_sent(fd));
   if (c.number == __NR_sendmsg || c.number == __NR_sendmmsg) note_passed_fds(c);
   bool fifo = fd.kind == FdKind::kFifo;
   long result = g.replay ? replay_send(c, fd, buffers) : fifo ? record_fifo_send(c, fd, buffers) : record_send(c, fd, buffers);
@@ -320,7 +329,15 @@ bool receive_all(Call& c, stage::Direction& direction, bool shared, Buffers buff
   return together;
 }
 
+/// MSG_OOB: the urgent byte, which is beside the stream. This does not wait.
+long record_urgent(Call& c, const Buffers& buffers) {
+  long result = receive_once(c, false, buffers);
+  record_result(c, result, stored_outs);
+  return result;
+}
+
 long record_receive(Call& c, const Fd& fd, Buffers& buffers) {
+  if (message_flags(c) & kUrgent) return record_urgent(c, buffers);
   auto& direction = direction_received(fd);
   bool peek = message_flags(c) & kPeek;
   bool shared = is_shared(fd);
@@ -364,7 +381,7 @@ long record_receive(Call& c, const Fd& fd, Buffers& buffers) {
 
 long replay_receive(Call& c, const Fd& fd, Buffers& buffers) {
   auto& direction = direction_received(fd);
-  bool peek = message_flags(c) & kPeek;
+  bool peek = message_flags(c) & (kPeek | kUrgent);
   u64 position = direction.received;
   take_turn_before(c.t);
   read_offset(c.t, position);

@@ -51,7 +51,7 @@ long receive_on_channel(Call& c, const Fd& fd, Buffers& buffers);
 // --- pieces, also for packets.cc and fifos.cc ------------------------------------------------------------------------------
 inline constexpr long kAgain = -1011;         ///< in the log: it would have blocked, and was tried again
 inline constexpr long kContinue = -0x100000;  ///< kContinue - n: n bytes went, the rest was tried again
-inline constexpr u64 kPeek = 2, kTruncated = 0x20, kDontWait = 0x40, kWaitAll = 0x100;
+inline constexpr u64 kUrgent = 1, kPeek = 2, kTruncated = 0x20, kDontWait = 0x40, kWaitAll = 0x100;
 inline constexpr int kReceiveTimeout = 20, kSendTimeout = 21;  // SO_RCVTIMEO, SO_SNDTIMEO
 
 u64 message_flags(Call& c);        ///< MSG_…

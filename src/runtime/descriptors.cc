@@ -120,10 +120,13 @@ long handle_new_fd(Call& c) {
     case __NR_eventfd2: case __NR_timerfd_create: flags = c.a[1]; break;
     case __NR_epoll_create1: case __NR_inotify_init1: flags = c.a[0]; break;
     case __NR_memfd_create: flags = c.a[1] & 1 ? kCloexec : 0; break;
-    case __NR_pidfd_open: case __NR_pidfd_getfd: case __NR_mq_open: flags = kCloexec; break;
+    case __NR_pidfd_open: case __NR_mq_open: flags = kCloexec; break;
     default: break;
   }
-  if (!g.replay && (c.number == __NR_eventfd || c.number == __NR_eventfd2)) entry.object = new_meeting(c.t);
+  if (c.number == __NR_eventfd || c.number == __NR_eventfd2) {
+    entry.flags |= kFdEvent;
+    if (!g.replay) entry.object = new_meeting(c.t);
+  }
   if (g.replay && c.number == __NR_pidfd_open) entry.object = (u32)c.a[0];
   entry.cloexec = flags & kCloexec;
   set_fd(result, entry);

@@ -2,6 +2,7 @@
 
 #include "addresses.h"
 #include "facts.h"
+#include "own_output.h"
 #include "text.h"
 #include "thread.h"
 
@@ -100,6 +101,7 @@ void scan_fds() {
     if (fd == 1 || fd == 2) {
       entry.kind = FdKind::kOutput;
       entry.end = (u8)fd;
+      note_output(fd);
     }
     set_fd_raw(fd, entry);
   }

@@ -29,6 +29,7 @@ struct Fd {
 inline constexpr u8 kFdAsked = 1;        ///< kFile: the recorder was asked for the file's id
 inline constexpr u8 kFdNonBlocking = 2;
 inline constexpr u8 kFdSequence = 4;     ///< kSocket: will be a kSequence
+inline constexpr u8 kFdEvent = 8;        ///< kOther: an eventfd
 inline constexpr u8 kFdWritable = 64;
 
 /// It stands for an end of a connection in the stage.

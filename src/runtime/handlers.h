@@ -56,6 +56,7 @@ long handle_shmdt(Call& c);
 long handle_brk(Call& c);
 long handle_madvise(Call& c);
 // processes.cc, exec.cc, identity.cc
+long handle_unshare(Call& c);
 long handle_clone(Call& c);
 /// Replay, parallel mode: if the call was one that found a child to have ended, so it has. Both share memory, where what the
 /// child did must be done.

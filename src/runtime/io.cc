@@ -4,6 +4,7 @@
 #include "meetings.h"
 #include "maps.h"
 #include "messages.h"
+#include "own_output.h"
 #include "packets.h"
 #include "references.h"
 #include "shared_files.h"
@@ -87,6 +88,18 @@ long replay_output(Call& c, const Buffers& buffers) {
   return result;
 }
 
+/// Where it is uncertain, the file tells while recording, and then the recording. `fd` is made right.
+bool is_output(Call& c, Fd& fd) {
+  bool known = fd.kind == FdKind::kOutput;
+  if (!is_uncertain(fd) || c.number == __NR_sendmmsg) return known;
+  if (g.replay) take_turn_before(c.t);
+  Fd now = g.replay ? Fd{} : output_of_file((int)c.fd());
+  bool is = g.replay ? c.log().peek() == Op::kOutput : now.kind == FdKind::kOutput;
+  if (is && !known) fd = now;
+  if (!is && known) fd.kind = FdKind::kOther, fd.object = 0;
+  return is;
+}
+
 bool is_stream(Call& c, const Fd& fd) {
   if (fd.kind == FdKind::kConnection) return true;
   // The others fail on a FIFO, or are too odd.
@@ -106,14 +119,16 @@ long handle_write(Call& c) {
   Buffers buffers;
   fill_buffers(c, buffers);
   hash_bytes(c, buffers);
+  bool output = is_output(c, fd);
   if (is_stream(c, fd) && !buffers.bad) return send_on_channel(c, fd, buffers);
   if (c.number == __NR_sendmsg || c.number == __NR_sendmmsg) note_passed_fds(c);
-  if (fd.kind == FdKind::kOutput) return g.replay ? replay_output(c, buffers) : record_output(c, fd);
+  if (output) return g.replay ? replay_output(c, buffers) : record_output(c, fd);
   if (c.number == __NR_sendmmsg) return logged(c, raw_blocking, [](Exchange& x, const u64* a, long result) {
     for (long i = 0; i < result; ++i) x.out(a[1] + (u64)i * (sizeof(MessageHeader) + 8) + sizeof(MessageHeader), 4);
   });
   if (fd.kind == FdKind::kFile) return g.replay ? replay_file_write(c, buffers) : record_file_write(c);
-  return meet(c, meeting_at(c, fd), true, nullptr);
+  bool gives = fd.kind == FdKind::kOther && (fd.flags & kFdEvent);
+  return meet(c, meeting_at(c, fd), gives, nullptr, (long)buffers.total);
 }
 
 long handle_read(Call& c) {

@@ -107,10 +107,15 @@ void end_journal(Thread& t) {
 }
 
 void note_remapped(u64 address, u64 size) {
-  u32 number = load(g.stage.process(current().process->number).journal);
+  Thread& t = current();
+  u32 number = load(g.stage.process(t.process->number).journal);
   if (!number) return;
   stage::Journal& journal = journal_at(number);
-  if (load(journal.version) && touched(journal, address, size)) store(journal.lost, 1u);
+  u32 version = load(journal.version), words = version ? touched(journal, address, size) : 0;
+  if (!words) return;
+  // As if the call had written there.
+  if (t.journal.number == number && (t.journal.open || waiting(journal) < stage::Journal::kEntries)) note_inside(t, version, words);
+  else store(journal.lost, 1u);
 }
 
 bool on_watched_write(Thread& t, const SignalInfo& info, u64 rip) {

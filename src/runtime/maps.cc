@@ -227,7 +227,9 @@ long handle_mmap(Call& c) {
   int fixed = flags & kMapFixed ? 0 : kMapFixedNoReplace;
   if (shape == Shape::kOut) {
     u64 size;
-    return finish_shared_mapping(c, length, prot, offset, size);
+    long at = finish_shared_mapping(c, length, prot, offset, size);
+    if (!is_error(at)) note_remapped((u64)at, length);
+    return at;
   }
   long result = (long)c.log().read_varint();
   u32 file = (u32)c.log().read_varint();
@@ -272,10 +274,20 @@ long handle_munmap(Call& c) {
 }
 long handle_mprotect(Call& c) { return same_in_both(c); }
 
+namespace {
+/// Not DONTNEED, REMOVE and FREE, but what a child of fork finds there, or what faults.
+bool changes_later(int advice) {
+  return (advice >= 10 && advice <= 11) || (advice >= 18 && advice <= 19)  // DONTFORK, DOFORK, WIPEONFORK, KEEPONFORK
+         || (advice >= 102 && advice <= 103);                              // GUARD_INSTALL, GUARD_REMOVE
+}
+}  // namespace
+
 long handle_madvise(Call& c) {
   // What matters for the contents of memory is done again; the rest is advice.
   int advice = (int)c.a[2];
-  bool drops = advice == 4 || advice == 9 || advice == 8;  // DONTNEED, REMOVE, FREE
+  constexpr int kDontNeedLocked = 24;
+  bool drops = advice == 4 || advice == 9 || advice == 8 || advice == kDontNeedLocked;  // DONTNEED, REMOVE, FREE
+  drops |= changes_later(advice);
   if (!g.replay) {
     // FREE leaves it to chance when the bytes vanish; DONTNEED does not.
     long result = advice == 8 ? sys(__NR_madvise, c.a[0], c.a[1], 4) : raw(c);
@@ -283,7 +295,10 @@ long handle_madvise(Call& c) {
     return result;
   }
   long result = replay_result(c);
-  if (!is_error(result) && drops) sys(__NR_madvise, c.a[0], c.a[1], advice == 8 ? 4 : advice);
+  if (!is_error(result) && drops) {
+    sys(__NR_madvise, c.a[0], c.a[1], advice == 8 ? 4 : advice);
+    note_remapped(c.a[0], c.a[1]);
+  }
   return result;
 }
 
@@ -304,6 +319,8 @@ long handle_mremap(Call& c) {
   } else {
     now = sys(__NR_mremap, c.a[0], c.a[1], c.a[2], flags & ~(u64)3, 0);
   }
+  note_remapped(c.a[0], c.a[1]);
+  note_remapped((u64)result, c.a[2]);
   compare_address(c, result, now);
   return result;
 }
@@ -325,6 +342,7 @@ long handle_brk(Call& c) {
     } else if (to < from) {
       sys(__NR_munmap, to, from - to);
     }
+    if (g.replay) note_remapped(min(from, to), max(from, to) - min(from, to));
     p.brk_end = end;
     return true;
   };

@@ -4,6 +4,7 @@
 #include "channels.h"
 #include "handlers.h"
 #include "objects.h"
+#include "waits.h"
 
 namespace pastcone::runtime {
 namespace {
@@ -13,8 +14,6 @@ ObjectState& state_of_meeting(u64 object) {
   char* at = (char*)&g.stage.header().shared_memory[object];
   return *(ObjectState*)at;
 }
-
-u32 usable(u32 object) { return object < stage::kSharedMemories ? object : 0; }
 
 constexpr int kOperationSize = 6;
 
@@ -31,7 +30,7 @@ bool only_adds(Call& c) {
 }  // namespace
 
 u32 new_meeting(Thread& t) {
-  return t.process->parallel ? usable(add(g.stage.header().next_group, 1u) + 1) : 0;
+  return t.process->parallel ? add(g.stage.header().next_group, 1u) + 1 : 0;
 }
 
 u32 find_meeting(Thread& t, KeyOf family, u64 id) {
@@ -40,10 +39,11 @@ u32 find_meeting(Thread& t, KeyOf family, u64 id) {
   SharedLock lock(g.stage.header().share_lock, t.tid);
   u32 object = find_address(key);
   if (!object) put_address(key, object = add(g.stage.header().next_group, 1u) + 1);
-  return usable(object);
+  return object;
 }
 
 void note_meeting(Call& c, u32 object) {
+  if (object >= stage::kSharedMemories) return;  // no room for it
   u64 number = add(state_of_meeting(object).version, u64{1});
   Log& log = c.log();
   log.begin();
@@ -67,7 +67,33 @@ void take_meeting(Call& c) {
   index_point(c.t, stage::FactKind::kMet, object, number);
 }
 
-long meet(Call& c, u32 object, bool gives, OutsFunction outs) {
+namespace {
+/// Where calls have numbers, who gives has one before the call is made. Behind it, two threads could come in one order with the object
+/// and in the other one with their events, and wait for each other in replay; and who takes could be numbered before who gave.
+long give(Call& c, u32 object, long expected) {
+  Thread& t = c.t;
+  if (g.replay) {
+    take_meeting(c);
+    long result = replay_result(c, nullptr);
+    if (t.log.at_end()) {  // it never came back, for then it says that it has the turn again
+      note_next_event(t);
+      end_of_log(t);
+    }
+    take_turn_behind(t);
+    return corrected(c, result);
+  }
+  if (object) note_meeting(c, object);
+  record_result(c, expected);
+  t.head_written = true;
+  long result = raw_blocking(c);
+  t.head_written = false;
+  if (result != expected) record_correction(c, result);
+  return result;
+}
+}  // namespace
+
+long meet(Call& c, u32 object, bool gives, OutsFunction outs, long expected) {
+  if (gives && c.t.in_call) return give(c, object, expected);
   if (g.replay) {
     take_meeting(c);
     return replay_result(c, outs);
@@ -80,7 +106,7 @@ long meet(Call& c, u32 object, bool gives, OutsFunction outs) {
 }
 
 long handle_semop(Call& c) {
-  return meet(c, g.replay ? 0 : find_meeting(c.t, KeyOf::kSemaphores, c.a[0]), !g.replay && only_adds(c), c.info.outs);
+  return meet(c, g.replay ? 0 : find_meeting(c.t, KeyOf::kSemaphores, c.a[0]), only_adds(c), c.info.outs);
 }
 long handle_msgsnd(Call& c) { return meet(c, g.replay ? 0 : find_meeting(c.t, KeyOf::kQueue, c.a[0]), true, c.info.outs); }
 long handle_msgrcv(Call& c) { return meet(c, g.replay ? 0 : find_meeting(c.t, KeyOf::kQueue, c.a[0]), false, c.info.outs); }

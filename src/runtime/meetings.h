@@ -18,7 +18,8 @@ void note_meeting(Call& c, u32 object);
 /// Replay, before the call's item is read: waits until it is its turn with the object, if it has one.
 void take_meeting(Call& c);
 
-/// Such a call, in both modes.
-long meet(Call& c, u32 object, bool gives, OutsFunction outs);
+/// Such a call, in both modes. `object` may be 0: among threads, who gives comes before who takes all the same. `expected`: what a call
+/// that gives mostly returns; it has no `outs`.
+long meet(Call& c, u32 object, bool gives, OutsFunction outs, long expected = 0);
 
 }  // namespace pastcone::runtime

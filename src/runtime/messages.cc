@@ -44,6 +44,33 @@ u64 identity_key(int fd) {
   return address_key(KeyOf::kPassed, s.dev, s.ino, (s.mode & kModeType) == kModeFifo ? mode : 0);
 }
 
+/// Standard output or error. Where both are one file, the place in the message tells which is which.
+u64 passed_output_key(int fd, u32 place) {
+  Stat s{};
+  return sys(__NR_fstat, fd, &s) ? 0 : address_key(KeyOf::kPassedOutput, s.dev, s.ino, place);
+}
+
+void note_passed_output(int fd, u32 place, const Fd& entry) {
+  u64 key = passed_output_key(fd, place);
+  if (!key) return;
+  if (entry.kind == FdKind::kOutput) put_address(key, entry.end);
+  else if (find_address(key)) drop_address(key);  // the same file, but another use of it
+}
+
+Fd find_passed(int fd, u32 place) {
+  Fd entry{};
+  entry.kind = FdKind::kFile;
+  if (u32 found = find_address(identity_key(fd))) {
+    entry.kind = kind_of((stage::ConnectionKind)g.stage.connection(found / 2).kind);
+    entry.object = found / 2;
+    entry.end = (u8)(found % 2);
+  } else if (u32 end = find_address(passed_output_key(fd, place))) {
+    entry.kind = FdKind::kOutput;
+    entry.end = (u8)end;
+  }
+  return entry;
+}
+
 void header_outs(Call& c, Exchange& x, u64 at) {
   MessageHeader m{};
   if (!at) return;
@@ -59,14 +86,8 @@ void header_outs(Call& c, Exchange& x, u64 at) {
     if (m.control)
       each_passed(m.control, m.control_length, [&](i32 fd) {
         if (t.passed_count == kMostPassed) return;
-        Fd entry{};
-        entry.kind = FdKind::kFile;
-        if (u32 found = find_address(identity_key(fd))) {
-          entry.kind = kind_of((stage::ConnectionKind)g.stage.connection(found / 2).kind);
-          entry.object = found / 2;
-          entry.end = (u8)(found % 2);
-        }
-        t.passed[t.passed_count++] = entry;
+        t.passed[t.passed_count] = find_passed(fd, t.passed_count);
+        ++t.passed_count;
       });
   }
   x.out((u64)&t.passed_count, 4);
@@ -118,13 +139,25 @@ void stored_outs(Exchange& x, const u64* a, long result) {
   beside_outs(c, x, result);
 }
 
-void note_passed_fds(Call& c) {
+namespace {
+void note_passed_with(u64 header) {
   MessageHeader m{};
-  if (g.replay || !read_memory(m, c.a[1]) || !m.control) return;
+  u32 place = 0;
+  if (!read_memory(m, header) || !m.control) return;
   each_passed(m.control, m.control_length, [&](i32 fd) {
     Fd entry = get_fd(fd);
     if (has_end(entry)) put_address(identity_key(fd), entry.object * 2 + entry.end);
+    else note_passed_output(fd, place, entry);
+    ++place;
   });
+}
+}  // namespace
+
+void note_passed_fds(Call& c) {
+  constexpr u64 kMostMessages = 1024;  // of one call, as for the kernel
+  if (g.replay) return;
+  u64 count = c.number == __NR_sendmmsg ? min<u64>((u32)c.a[2], kMostMessages) : 1;
+  for (u64 i = 0; i < count; ++i) note_passed_with(c.a[1] + i * (sizeof(MessageHeader) + 8));
 }
 
 void take_passed_fds(Call& c, long result) {

@@ -1,5 +1,8 @@
 #include "own_output.h"
 
+#include "addresses.h"
+#include "text.h"
+
 namespace pastcone::runtime {
 namespace {
 
@@ -32,10 +35,34 @@ i64 descriptor_of(const char* path) {
   return *path ? -1 : fd;
 }
 
-i64 descriptor_by_process(const char* path) {
-  bool own = skip(path, "/proc/") && read_number(path) == (i64)process().pid && skip(path, "/fd/");
-  i64 fd = own ? read_number(path) : -1;
-  return *path ? -1 : fd;
+/// A descriptor as /proc shows it, of this process or another one.
+struct Shown {
+  i64 fd = -1;
+  bool own = false;
+};
+
+Shown descriptor_in_proc(const char* path) {
+  if (!skip(path, "/proc/")) return {};
+  bool own = skip(path, "self") || skip(path, "thread-self");
+  if (!own) own = read_number(path) == (i64)process().pid;
+  if (skip(path, "/task/")) read_number(path);
+  i64 fd = skip(path, "/fd/") ? read_number(path) : -1;
+  return {*path ? -1 : fd, own};
+}
+
+/// /proc and its directories can be had as descriptors, too.
+void make_absolute(u64 directory, char (&path)[kLongest]) {
+  if (path[0] == '/') return;
+  char link[32], whole[kLongest];
+  Text name(link, sizeof link);
+  if ((i32)directory < 0) name << "/proc/self/cwd";
+  else name << "/proc/self/fd/" << (i64)(i32)directory;
+  long length = sys(__NR_readlink, link, whole, sizeof whole);
+  u64 rest = strlen(path) + 1;
+  if (is_error(length) || whole[0] != '/' || (u64)length + 1 + rest > sizeof whole) return;
+  memmove(path + length + 1, path, rest);
+  memcpy(path, whole, (u64)length);
+  path[length] = '/';
 }
 
 /// Puts what a link leads to in the place of its path.
@@ -69,24 +96,42 @@ i64 descriptor_named(u64 path) {
   return length < sizeof text - 1 && read_memory(text, path, length + 1) ? descriptor_of(text) : -1;
 }
 
+namespace {
+u64 output_key(const Stat& s) { return address_key(KeyOf::kOutput, s.dev, s.ino); }
+}  // namespace
+
+void note_output(int fd) {
+  Stat s{};
+  if (!sys(__NR_fstat, fd, &s) && !find_address(output_key(s))) put_address(output_key(s), (u32)fd);
+}
+
+Fd output_of_file(int fd) {
+  Stat s{};
+  u32 end = sys(__NR_fstat, fd, &s) ? 0 : find_address(output_key(s));
+  Fd entry{};
+  if (end) entry.kind = FdKind::kOutput, entry.end = (u8)end;
+  return entry;
+}
+
+bool is_uncertain(const Fd& fd) { return fd.kind == FdKind::kClosed || (process().shares_descriptors && !has_end(fd)); }
+
 Fd find_output(int opened, u64 directory, u64 path) {
+  Fd output = output_of_file(opened);
+  if (output.kind == FdKind::kClosed) return output;
   char text[kLongest];
   u64 length = string_length(path, sizeof text - 1);
   if (length < sizeof text - 1 && read_memory(text, path, length + 1)) {
+    make_absolute(directory, text);
     for (int links = 0; links <= kMostLinks; ++links) {
-      Fd named = get_fd(max(descriptor_of(text), descriptor_by_process(text)));
-      if (named.kind == FdKind::kOutput) return named;
+      Shown shown = descriptor_in_proc(text);
+      Fd own = get_fd(max(descriptor_of(text), shown.own ? shown.fd : -1));
+      if (own.kind == FdKind::kOutput) return own;
+      if (shown.fd >= 0 && own.kind == FdKind::kClosed) return output;
       if (!follow(directory, text)) break;
     }
   }
-  Stat s{}, own{};
-  if (sys(__NR_fstat, opened, &s) || !is_known_by_itself(s, opened)) return {};
-  const FdTable& table = process().fds;
-  for (u32 i = 0; i < table.size; ++i) {
-    bool same = table.of[i].kind == FdKind::kOutput && !sys(__NR_fstat, i, &own) && own.dev == s.dev && own.ino == s.ino;
-    if (same) return table.of[i];
-  }
-  return {};
+  Stat s{};
+  return !sys(__NR_fstat, opened, &s) && is_known_by_itself(s, opened) ? output : Fd{};
 }
 
 }  // namespace pastcone::runtime

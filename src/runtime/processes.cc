@@ -350,8 +350,17 @@ long create_process(Call& c, const Request& r) {
 
 }  // namespace
 
+/// A thread with a table of its own would need one here, too.
+long handle_unshare(Call& c) {
+  Process& p = *c.t.process;
+  if (!(c.a[0] & kFiles) || load(p.threads) == 1 || p.outside) return logged(c, raw, nullptr);
+  remark(c.t, "unshare(CLONE_FILES) in one of several threads", " (EINVAL), whose descriptors cannot be recorded");
+  return logged(c, [](Call&) -> long { return -EINVAL; }, nullptr);
+}
+
 long handle_clone(Call& c) {
   Request r = request_of(c);
+  if ((r.flags & (kFiles | kVm)) == kFiles) c.t.process->shares_descriptors = true;
   if (r.flags & kThread) return create_thread(c, r);
   return create_process(c, r);
 }

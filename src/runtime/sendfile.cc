@@ -1,6 +1,7 @@
 // sendfile, as reading and sending: the kernel's own copy would leave no trace of the bytes.
 #include "channels.h"
 #include "handlers.h"
+#include "own_output.h"
 #include "references.h"
 
 namespace pastcone::runtime {
@@ -50,10 +51,14 @@ long write_piece(Call& c, char* buffer, u64 n) {
   return handle_write(write);
 }
 
+/// Unless it is output, of which replay could not show anything. Who cannot do this to a file writes.
+long send_by_kernel(Call& c) { return output_of_file((int)c.fd()).kind == FdKind::kOutput ? -EINVAL : raw_blocking(c); }
+
 }  // namespace
 
 long handle_sendfile(Call& c) {
   Fd to = get_fd(c.fd());
+  if (is_uncertain(to)) return logged(c, send_by_kernel, c.info.outs);
   if (to.kind != FdKind::kConnection && to.kind != FdKind::kFifo && to.kind != FdKind::kOutput) return logged(c, raw_blocking, c.info.outs);
   auto* buffer = (char*)far_map(kPiece, kProtRead | kProtWrite, kMapPrivate | kMapAnonymous, -1, 0);
   u64 done = 0;

@@ -16,6 +16,7 @@ struct UserFrame {
 };
 constexpr u64 kFlagsOfContext = 7;  // extended state, ss valid, strict ss
 constexpr u32 kMagic1 = 0x46505853, kMagic2 = 0x46505845;
+constexpr u64 kTrapFlag = 0x100;
 constexpr u64 kSoftwareArea = 464;  // of the legacy state: how the kernel says how much follows
 
 void save_vectors(u64 at) {
@@ -129,6 +130,7 @@ bool restore_signal_frame(Thread& t, Frame& frame) {
   frame.rdi = c.rdi; frame.rsi = c.rsi; frame.rbp = c.rbp; frame.rbx = c.rbx; frame.rdx = c.rdx;
   frame.rax = c.rax; frame.rcx = c.rcx; frame.rsp = c.rsp;
   frame.rip = c.rip == c.reserved[kShown] && c.reserved[kMeant] ? c.reserved[kMeant] : c.rip;
+  if (c.flags & kTrapFlag) remark(t, "the trap flag", ": it takes single steps, of which it gets only the first");
   frame.flags = (c.flags & 0xcd5) | 0x202;
   frame.full = 1;
   t.signals.mask = k.mask & ~kNeverBlocked;

@@ -6,6 +6,7 @@
 // stack that looks as if the kernel had built it.
 #include "signals.h"
 
+#include "absent_pages.h"
 #include "async.h"
 #include "handlers.h"
 #include "horizon.h"
@@ -29,12 +30,13 @@ constexpr u64 kSynchronous = signal_bit(4) | signal_bit(5) | signal_bit(7) | sig
 
 void on_signal(int signal, SignalInfo* info, KernelFrame* kernel);
 bool is_synchronous(int signal) { return kSynchronous & signal_bit(signal); }
+/// The kernel always has our handler for these, and never blocks them.
+bool is_always_ours(int signal) { return is_synchronous(signal) || signal == kSys || signal == kInterruptSignal; }
 
 void set_kernel_action(int signal, u64 handler, u64 flags) {
   KernelAction action{handler, flags | kRestorer, (u64)runtime_restorer, ~u64{0}};
-  if (signal == kSys) action.mask = 0;
   // These look at the program's memory, which may not be there.
-  if (signal == 5 || signal == kInterruptSignal) action.mask &= ~(signal_bit(7) | signal_bit(kSegv));
+  if (signal == 5 || signal == kSys || signal == kInterruptSignal) action.mask &= ~(signal_bit(7) | signal_bit(kSegv));
   sys(__NR_rt_sigaction, signal, &action, 0, 8);
 }
 
@@ -45,7 +47,7 @@ void update_interrupt(Thread& t) {
 }  // namespace
 
 void apply_action(int signal, u64 handler, u64 flags) {
-  if (signal == kSys || signal == kInterruptSignal || is_synchronous(signal)) return;  // always ours
+  if (is_always_ours(signal)) return;
   // SIGPIPE, too, which comes of what the program does itself: else it would die of it in the middle of a send, and nobody
   // would know that nothing was sent.
   bool ours = handler > kIgnore || (signal == kPipe && handler == kDefault);
@@ -218,6 +220,7 @@ void deliver_signals(Thread& t, Frame& frame) {
       park_on_leaving(t);
     }
     if (is_restart((long)frame.rax)) settle_restart(frame, kRestartFlag);
+    foretell_fault(t);
     return;
   }
   store(t.busy, false);  // what comes after this look has to wait for the next one
@@ -274,15 +277,16 @@ namespace {
   if (g.replay) {
     if (is_located()) note_place(t, frame);
     take_recorded_turn(t);
-    Op expected = fatal ? Op::kFatal : Op::kFault;
     if (t.log.at_end()) end_of_log(t);
-    if (t.log.peek() != expected)
+    bool dies = fatal && (signal != kBus || t.log.peek() == Op::kFatal);
+    if (t.log.peek() != (dies ? Op::kFatal : Op::kFault))
       diverge_at(t, t.log.peek(), fatal ? "death by a fault" : "a fault");
-    if (fatal) replay_death(t, signal);
+    if (dies) replay_death(t, signal);
     int recorded;
     SignalInfo info;
     if (!read_signal(t, recorded, info)) end_of_log(t);
     if (recorded != signal) diverge(t, Cause::kFlow, "another fault", recorded, signal);
+    if (fatal) replay_deadly(t, frame, signal);
     enter_handler(t, frame, signal, info, &fault);
     park_on_leaving(t);
     prepare_async(t, frame);
@@ -290,6 +294,7 @@ namespace {
     runtime_leave(&frame);
   }
   if (fatal) {
+    if (signal == kBus) record_signal(t, Op::kFault, signal, s.fault_info);  // for its address
     record_death(t, signal);
     if (signal == 5) die_of(signal);  // a trap is over once it has happened
     // Fault again, with nobody to catch it: status and core file are the kernel's.
@@ -323,6 +328,8 @@ void on_signal(int signal, SignalInfo* info, KernelFrame* kernel) {
     }
     to_frame(s.fault_frame, context);
     s.fault_info = *info;
+    constexpr u64 kPresent = 1;
+    if (g.replay && take_foretold_fault(t, context.cr2, s.fault_info)) context.error &= ~kPresent;
     s.fault_error = context.error;
     s.fault_trap = context.trap;
     s.fault_address = context.cr2;
@@ -337,8 +344,8 @@ void on_signal(int signal, SignalInfo* info, KernelFrame* kernel) {
   }
   KernelAction& action = t.process->actions.of[signal];
   if (action.handler == kIgnore || (action.handler == kDefault && signal == kInterruptSignal)) return;
-  if (action.handler == kDefault && signal != kPipe) {
-    // Only synchronous signals have our handler without one of the program's.
+  if (action.handler == kDefault && signal != kPipe && !(s.mask & signal_bit(signal))) {
+    // Only those that are always ours have our handler without one of the program's.
     set_kernel_action(signal, kDefault, 0);
     sys(__NR_tkill, sys(__NR_gettid), signal);
     kernel->mask &= ~signal_bit(signal);
@@ -346,7 +353,7 @@ void on_signal(int signal, SignalInfo* info, KernelFrame* kernel) {
   }
   s.info[signal] = *info;
   __atomic_fetch_or(&s.captured, signal_bit(signal), __ATOMIC_ACQ_REL);
-  if (signal != kInterruptSignal) kernel->mask |= signal_bit(signal);  // ours must still come through
+  if (!is_always_ours(signal)) kernel->mask |= signal_bit(signal);  // ours must still come through
   update_interrupt(t);
   if (t.interrupt && !g.replay) t.counts = 0;
   if (t.interrupt && !t.busy) interrupt_soon(t);
@@ -354,15 +361,28 @@ void on_signal(int signal, SignalInfo* info, KernelFrame* kernel) {
     context.rip = (u64)runtime_window_abort;
 }
 
+/// `int $0x80`, whose numbers are those of 32-bit programs. It leaves no event, and no register changes but the result.
+bool is_32_bit_call(const SignalInfo& info) {
+  constexpr u64 kX86_64 = 0xc000003e;  // AUDIT_ARCH_X86_64
+  return info.rest[1] >> 32 != kX86_64;
+}
+
+void decline_32_bit_call(KernelContext& context) {
+  remark(current(), "32-bit calls", " (int $0x80, ENOSYS), which cannot be recorded");
+  context.rax = (u64)-ENOSYS;
+}
+
 /// Syscall User Dispatch: a call from a place that is not patched goes the way of the others.
-void on_dispatch(int, SignalInfo* info, KernelFrame* kernel) {
+void on_dispatch(int signal, SignalInfo* info, KernelFrame* kernel) {
   KernelContext& context = kernel->context;
-  if (info->code != 2) return;  // SYS_USER_DISPATCH; anything else is not for us
+  if (info->code <= 0 && !g.replay) return on_signal(signal, info, kernel);  // somebody sent it to the program
+  if (info->code != 2) return;  // SYS_USER_DISPATCH
   if (on_runtime_stack(context.rsp)) {
     // The kernel's vDSO, called by ourselves, does not know this clock.
     context.rax = (u64)sys6((long)context.rax, context.rdi, context.rsi, context.rdx, context.r10, context.r8, context.r9);
     return;
   }
+  if (is_32_bit_call(*info)) return decline_32_bit_call(context);
   end_survey(current(), context);
   context.rcx = context.rip;
   context.r11 = context.flags;

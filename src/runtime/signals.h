@@ -35,6 +35,9 @@ struct ThreadSignals {
   Frame fault_frame;
   SignalInfo fault_info;
   u64 fault_error, fault_trap, fault_address;
+  // replay: see absent_pages.h
+  u64 absent_page, absent_access;
+  SignalInfo foretold;
 };
 
 inline constexpr u64 signal_bit(int signal) { return u64{1} << (signal - 1); }

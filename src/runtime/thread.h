@@ -50,8 +50,10 @@ struct Process {
   u32 forked_by;          ///< tid of the thread that made this process, before that
   bool cancels;           ///< in parallel mode: it has asked for a thread to be cancelled
   bool several;           ///< in parallel mode: it has, or had, more than one thread
+  bool shares_descriptors;///< has, or had, its table of descriptors in common with another process, but not its memory
   u32 group;              ///< of the turn
   u64 brk_start, brk_end;
+  u64 stack_begin;        ///< rsp when the program started
   u64 data_begin, data_end;  ///< record: writable segments of the program
   u64 exec_count;
   AddressLimit address_limit;  ///< record
@@ -169,6 +171,7 @@ struct Thread {
   bool joins;             ///< replay: inside pthread_join
   bool forks;             ///< replay: inside fork, where that has locks of libc
   bool awaits;            ///< record: inside glibc's pthread_cond_wait
+  u64 condition;          ///< replay: that it waits for, while it takes the mutex again
   heap::ThreadHeap own_heap;
   u64 step;               ///< replay: the last one it came to, see horizon.h
   // Replay for the index; see index.h.

@@ -28,7 +28,7 @@ int main(void) {
   TRY(io_uring_setup); TRY(io_uring_enter); TRY(io_uring_register); TRY(splice); TRY(tee); TRY(vmsplice);
   TRY(copy_file_range); TRY(io_setup); TRY(io_submit); TRY(io_getevents); TRY(io_destroy); TRY(io_cancel);
   TRY(io_pgetevents); TRY(clone3); TRY(rseq); TRY(userfaultfd); TRY(perf_event_open); TRY(bpf);
-  TRY(process_vm_readv); TRY(process_vm_writev); TRY(landlock_create_ruleset); TRY(landlock_add_rule);
+  TRY(process_vm_readv); TRY(process_vm_writev); TRY(pidfd_getfd); TRY(landlock_create_ruleset); TRY(landlock_add_rule);
   TRY(landlock_restrict_self); TRY(pkey_alloc); TRY(pkey_free); TRY(pkey_mprotect); TRY(futex_waitv);
   TRY(name_to_handle_at); TRY(open_by_handle_at); TRY(process_madvise); TRY(memfd_secret); TRY(remap_file_pages);
   expect("ptrace", ptrace(PTRACE_TRACEME, 0, 0, 0), EPERM);
@@ -48,6 +48,83 @@ def test_limit_declined_calls(context):
     context.expect(recorded.status == 0 and recorded.stdout == b"all declined\n", f"declined: {recorded.stdout!r}", recorded)
     context.expect(said(recorded, "p1", "io_uring_setup", "run it without"), "record: does not say so", recorded)
     context.expect_same("replay", recorded, context.replay(recording))
+
+
+def expect_denied(context, code, output, *words):
+    """What is denied is said, and the same in replay."""
+    recording = context.path("recording")
+    recorded = context.record(recording, [compile_c(context, "denied", code, "-pthread")])
+    context.expect(recorded.status == 0 and recorded.stdout == output, f"the program printed {recorded.stdout!r}", recorded)
+    context.expect(said(recorded, "p1", *words), f"record: should say {words}", recorded)
+    context.expect_same("replay", recorded, context.replay(recording))
+    verify = context.replay(recording, "--verify")
+    context.expect(verify.status == 0, "verify", verify)
+    shutil.rmtree(recording)
+
+
+SHARED_DESCRIPTORS = """
+#define _GNU_SOURCE
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+static void* leave(void* unused) {
+  printf("in a thread: %d", unshare(CLONE_FILES));
+  printf(" %d\\n", errno == EINVAL);
+  return unused;
+}
+int main(void) {
+  pthread_t thread;
+  printf("alone: %d\\n", unshare(CLONE_FILES));
+  return pthread_create(&thread, 0, leave, 0) || pthread_join(thread, 0);
+}
+"""
+
+
+def test_limit_shared_descriptors(context):
+    """One of several threads cannot have descriptors of its own."""
+    expect_denied(context, SHARED_DESCRIPTORS, b"alone: 0\nin a thread: -1 1\n", "one of several threads")
+
+
+CALLS_32_BIT = """
+#include <errno.h>
+#include <stdio.h>
+static long call(long number) {
+  long result;
+  asm volatile("int $0x80" : "=a"(result) : "a"(number), "b"(0L), "c"(0L), "d"(0L) : "memory", "r8", "r9", "r10", "r11");
+  return result;
+}
+int main(void) {
+  for (long number = 1; number < 400; number++)
+    if (call(number) != -ENOSYS) return printf("call %ld\\n", number);
+  puts("all declined");
+  return 0;
+}
+"""
+
+
+def test_limit_32_bit_calls(context):
+    """int $0x80 is no call of ours: it is declined, and not taken for the call that has the number otherwise."""
+    expect_denied(context, CALLS_32_BIT, b"all declined\n", "32-bit calls")
+
+
+TRAP_FLAG = """
+#include <signal.h>
+#include <stdio.h>
+static volatile int steps;
+static void count(int signal) { steps += signal == SIGTRAP; }
+int main(void) {
+  signal(SIGTRAP, count);
+  asm volatile("pushfq; orq $0x100, (%%rsp); popfq; nop; nop; nop; pushfq; andq $~0x100, (%%rsp); popfq" ::: "memory", "cc");
+  printf("%d\\n", steps);
+  return 0;
+}
+"""
+
+
+def test_limit_trap_flag(context):
+    """Single steps by the trap flag end after the first, and record says so."""
+    expect_denied(context, TRAP_FLAG, b"1\n", "trap flag")
 
 
 def test_limit_tracers(context):
@@ -256,12 +333,13 @@ int main(void) {
 
 
 def test_limit_own_signal(context):
-    """The program's own SIGWINCH works with a handler and with sigwait; a signalfd does not see it."""
-    program = compile_c(context, "winching", OWN_SIGNAL)
-    recording = context.path("recording")
-    recorded = context.record(recording, [program])
-    context.expect(recorded.stdout == b"handled 6\nwaited: came\nread: missed\n", f"{recorded.stdout!r}", recorded)
-    context.expect_same("replay", recorded, context.replay(recording))
+    """The program's own SIGWINCH and SIGSYS work with a handler and with sigwait; a signalfd does not see them."""
+    for name in ("SIGWINCH", "SIGSYS"):
+        program = compile_c(context, f"own_{name}", OWN_SIGNAL.replace("SIGWINCH", name))
+        recording = context.path(f"{name}.rec")
+        recorded = context.record(recording, [program])
+        context.expect(recorded.stdout == b"handled 6\nwaited: came\nread: missed\n", f"{name}: {recorded.stdout!r}", recorded)
+        context.expect_same(f"replay of {name}", recorded, context.replay(recording))
 
 
 SEVERAL_AT_ONCE = """
