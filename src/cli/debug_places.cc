@@ -24,7 +24,7 @@ void DebugSession::bind_places(shell::Commands& commands) {
 Status DebugSession::clear(std::string_view text) {
   std::string location(text);
   if (location.empty()) location = "+0";  // the line that is shown
-  TRY_STATUS(name_file(location));
+  TRY_STATUS(settle(location, focus_));
   if (engine_->now().pid(focus_.process()) == 0) return fail("{} does not run now", focus_.process());
   TRY_STATUS(engine_->now().freeze(focus_.process()));
   std::vector<debug::Site> wanted = TRY(images_->find(focus_.process(), location, ""));

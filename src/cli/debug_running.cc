@@ -244,7 +244,7 @@ Status DebugSession::killed_by_somebody(ProcessId process) const {
   return fail("{} has been killed, by nobody in the recording; 'restart' begins again", process);
 }
 
-Status DebugSession::show_place(ThreadId thread, const std::string& before) {
+Status DebugSession::show_place(ThreadId thread, const std::string& before, bool innermost) {
   if (engine_->now().in_vfork(thread)) {
     fmt::print("{}{} is in vfork, until its child executes a program or ends\n", before, thread);
     return {};
@@ -262,7 +262,8 @@ Status DebugSession::show_place(ThreadId thread, const std::string& before) {
     return {};
   }
   gdb::Gdb* gdb = TRY(seats_->look_at(thread));
-  TRY_STATUS(debug::select_source_frame(*gdb));
+  if (!innermost) TRY_STATUS(debug::select_source_frame(*gdb));
+  seats_->note_frame(thread);
   std::string text = TRY(gdb->frame_text());
   fmt::print("{}{}", before, without_number(text));
   return show_displays(thread);
@@ -304,6 +305,14 @@ Status DebugSession::show_function_of(const debug::Breakpoint& breakpoint, Threa
   return {};
 }
 
+/// As gdb says it.
+Status DebugSession::show_untested(const std::string& condition, ThreadId thread) {
+  gdb::Answer answer = TRY(seats_->console_aside(thread, fmt::format("output ({})", condition)));
+  if (!answer.good) fmt::print("Error in testing breakpoint condition:\n{}\n\n", answer.error);
+  else fmt::print("Error in testing breakpoint condition: {} has no value here.\n\n", condition);
+  return {};
+}
+
 std::string DebugSession::hit_title(int number) const {
   auto breakpoint = breakpoints_->find(number);
   bool temporary = breakpoint && (*breakpoint)->temporary;
@@ -341,11 +350,14 @@ Status DebugSession::show_stop(const Rest::Stopped& one) {
     before = hit_title(numbers[0]);
     auto breakpoint = breakpoints_->find(numbers[0]);
     if (breakpoint) TRY_STATUS(show_function_of(**breakpoint, one.thread));
+    if (breakpoint && !silent && breakpoints_->is_untested(numbers[0], one.thread))
+      TRY_STATUS(show_untested((*breakpoint)->condition, one.thread));
     spend(numbers);
   }
   spend(watching);
   if (silent) return {};
-  return show_place(one.thread, watched + before);
+  // Where something of the user's own was hit is what is shown, with its source or not.
+  return show_place(one.thread, watched + before, hit || !watched.empty());
 }
 
 Status DebugSession::report(const Result<Rest>& rest, ThreadId moved) {

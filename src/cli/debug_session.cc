@@ -197,8 +197,13 @@ Status DebugSession::hand_to_gdb(std::string_view line, const shell::Lines& body
   show_remark();
   if (!answer.good) {
     // Python's own words come before gdb's that it has failed.
-    if (answer.log.starts_with("Python Exception")) fmt::print(stderr, "{}\n", shell::trim(answer.log));
-    if (engine_->now().pid(focus_.process()) == 0) return fail("{} does not run now: {}", focus_.process(), answer.error);
+    std::string_view words = shell::trim(answer.log);
+    bool is_python = words.starts_with("Python Exception") || words.starts_with("Traceback");
+    if (words.ends_with(answer.error)) words = shell::trim(words.substr(0, words.size() - answer.error.size()));
+    if (is_python && !words.empty()) fmt::print(stderr, "{}\n", words);
+    bool misses_process = answer.error.starts_with("No ") || answer.error.find("registers") != std::string::npos;
+    if (misses_process && engine_->now().pid(focus_.process()) == 0)
+      return fail("{} does not run now: {}", focus_.process(), answer.error);
     return fail("{}", answer.error);
   }
   // As gdb does; but what it was at its end is what one asks for.

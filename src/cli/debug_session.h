@@ -118,10 +118,12 @@ class DebugSession {
   Status restart();
   /// What a motion has led to, in words, and the focus goes to whoever was stopped.
   Status report(const Result<debug::Rest>& rest, ThreadId moved);
+  Status show_untested(const std::string& condition, ThreadId thread);
   Status show_function_of(const debug::Breakpoint& breakpoint, ThreadId thread);
   Status show_stop(const debug::Rest::Stopped& stop);
   bool take_actions(const std::vector<int>& numbers);
-  Status show_place(ThreadId thread, const std::string& before);
+  /// `innermost`: of the frames it is in; else that of the innermost whose source can be read.
+  Status show_place(ThreadId thread, const std::string& before, bool innermost = false);
   Status show_displays(ThreadId thread);
   Status killed_by_somebody(ProcessId process) const;
   bool is_in_program(ThreadId thread);
@@ -132,7 +134,7 @@ class DebugSession {
   Status set_break(std::string_view text, bool temporary);
   Status set_break_all(std::string_view text, bool temporary);
   /// A number alone is a line of the file that one is in.
-  Status name_file(std::string& location);
+  Status settle(std::string& location, ThreadId thread);
   Status set_pending(std::string_view text);
   Status set_message_break(std::string_view text, bool receive, bool temporary);
   Status add_break(debug::Breakpoint breakpoint);

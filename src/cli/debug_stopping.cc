@@ -93,15 +93,30 @@ Status DebugSession::set_break(std::string_view text, bool temporary) {
     TRY_STATUS(engine_->now().freeze(focus_.process()));
     breakpoint.location = fmt::format("*{:#x}", TRY(engine_->now().registers(focus_)).rip);
   }
-  TRY_STATUS(name_file(breakpoint.location));
+  bool here = breakpoint.process == focus_.process();
+  TRY_STATUS(settle(breakpoint.location, here ? focus_ : ThreadId(*breakpoint.process, 1)));
   return add_break(std::move(breakpoint));
 }
 
-Status DebugSession::name_file(std::string& location) {
-  if (location.find_first_not_of("0123456789+-") != std::string::npos) return {};
-  gdb::Gdb* gdb = TRY(seats_->look_at(focus_));
+/// What depends on the state or the frame is what it is now: a line of the file that is shown, the address that an expression gives.
+Status DebugSession::settle(std::string& location, ThreadId thread) {
+  bool by_line = location.find_first_not_of("0123456789+-") == std::string::npos;
+  bool by_option = location.starts_with("-li") && location.find(" -s") == std::string::npos;
+  bool by_value = location.starts_with('*');
+  if ((!by_line && !by_option && !by_value) || (by_value && engine_->now().tid(thread) == 0)) return {};
+  gdb::Gdb* gdb = TRY(seats_->look_at(thread));
+  if (by_value) {
+    gdb::Answer answer = TRY(gdb->run("-data-evaluate-expression " +
+                                      gdb::c_string(fmt::format("(unsigned long)({})", location.substr(1)))));
+    if (auto address = answer.results["value"].number(); answer.good && address) location = fmt::format("*{:#x}", *address);
+    return {};  // else gdb will say what is wrong with it
+  }
   gdb::Answer source = TRY(gdb->run("-file-list-exec-source-file"));
   if (!source.good) return fail("{}", source.error);
+  if (by_option) {
+    location = fmt::format("-source {} {}", source.results["file"].text, location);
+    return {};
+  }
   int64_t line = std::strtoll(location.c_str(), nullptr, 10);
   bool relative = !std::isdigit(static_cast<unsigned char>(location[0]));
   if (relative) line += static_cast<int64_t>(source.results["line"].number().value_or(0));
@@ -123,7 +138,7 @@ Status DebugSession::set_break_all(std::string_view text, bool temporary) {
   if (place.location.empty()) return fail("where? for example: break all server: srv.c:80");
   breakpoint.location = place.location;
   breakpoint.condition = place.condition;
-  TRY_STATUS(name_file(breakpoint.location));
+  if (breakpoints_->meant_for(breakpoint, focus_.process())) TRY_STATUS(settle(breakpoint.location, focus_));
   return add_break(std::move(breakpoint));
 }
 

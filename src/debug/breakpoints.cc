@@ -198,15 +198,15 @@ bool Breakpoints::hit(const TraceStop& stop, ThreadId thread) {
   if (stop.kind != TraceStop::Kind::kBreak) return false;
   ProcessId process = thread.process();
   if (has_loaded(process, stop.address)) engine_.open_when_standing(process);
-  std::vector<int> numbers;
+  Hits hits{engine_.motions(), {}, {}};
   auto [begin, end] = armed_[process].equal_range(stop.address);
   for (auto point = begin; point != end; ++point) {
     int number = point->second.number;
     if (live(number, thread) == nullptr || !point->second.site.asked.empty()) continue;
-    if (holds(point->second.site, stop, thread) && count(number)) numbers.push_back(number);
+    std::optional<bool> held = holds(point->second.site, stop, thread);
+    if (held.value_or(true) && count(number)) hits.add(number, held.has_value());
   }
-  hits_[thread] = {engine_.motions(), numbers};
-  return !numbers.empty();
+  return !(hits_[thread] = std::move(hits)).numbers.empty();
 }
 
 /// At this address a process tells that it has.
@@ -248,12 +248,12 @@ Result<bool> Breakpoints::decide(ThreadId thread, uint64_t address) {
                                                   : seats.ask(thread, point.site.asked));
     if (!reply.error.empty())
       return fail("the condition of breakpoint {} cannot be tested: {}", point.number, reply.error);
-    bool holds = reply.holds || !reply.known;  // as in gdb: who cannot tell stops
+    bool holds = reply.holds || !reply.known;
     if (!holds || !count(point.number)) continue;
     stops = true;
     Hits& hits = hits_[thread];
-    if (std::exchange(hits.motion, engine_.motions()) != engine_.motions()) hits.numbers.clear();
-    hits.numbers.push_back(point.number);
+    if (hits.motion != engine_.motions()) hits = {engine_.motions(), {}, {}};
+    hits.add(point.number, reply.known);
   }
   return stops;
 }
@@ -271,16 +271,22 @@ Result<bool> Breakpoints::stepped_onto(ThreadId thread, uint64_t address) {
   return (is_undecided(stop, thread) && TRY(decide(thread, address))) || stops;
 }
 
-bool Breakpoints::holds(const Site& site, const TraceStop& stop, ThreadId thread) {
+/// Nothing: it has no value here. As in gdb, that is a stop.
+std::optional<bool> Breakpoints::holds(const Site& site, const TraceStop& stop, ThreadId thread) {
   if (!site.condition) return true;
   auto registers = engine_.now().tracer().registers(stop.thread);
-  if (!registers) return true;
+  if (!registers) return {};
   auto value = site.condition->evaluate(
       [&](uint64_t address, void* to, size_t size) {
         return engine_.now().read(thread.process(), address, to, size);
       },
       [&](int number) { return register_of(*registers, number); });
-  return !value || value->value != 0;  // as in gdb: who cannot tell stops
+  return value ? std::optional(value->value != 0) : std::nullopt;
+}
+
+bool Breakpoints::is_untested(int number, ThreadId thread) const {
+  auto found = hits_.find(thread);
+  return found != hits_.end() && found->second.motion == engine_.motions() && found->second.untested.contains(number);
 }
 
 std::vector<int> Breakpoints::hit_by(ThreadId thread) const {

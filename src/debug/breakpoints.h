@@ -62,6 +62,8 @@ class Breakpoints {
 
   /// Those that the thread has stopped at in the last motion.
   std::vector<int> hit_by(ThreadId thread) const;
+  /// Of these, one whose condition had no value there.
+  bool is_untested(int number, ThreadId thread) const;
   std::vector<int> messages_at(ThreadId thread) const;
   Images& images() { return images_; }
   /// To be shown with the next stop, once.
@@ -86,7 +88,7 @@ class Breakpoints {
   Result<bool> decide(ThreadId thread, uint64_t address);
   Result<bool> stepped_onto(ThreadId thread, uint64_t address);
   bool count(int number);
-  bool holds(const Site& site, const replay::TraceStop& stop, ThreadId thread);
+  std::optional<bool> holds(const Site& site, const replay::TraceStop& stop, ThreadId thread);
   std::optional<uint64_t> next_message(ThreadId thread, uint64_t step) const;
   void find_steps(const Breakpoint& breakpoint);
   Status check_location(const Breakpoint& breakpoint);
@@ -115,6 +117,12 @@ class Breakpoints {
   struct Hits {
     uint64_t motion = 0;
     std::vector<int> numbers;  ///< that it has stopped at
+    std::set<int> untested;    ///< of these, those whose conditions could not be tested
+
+    void add(int number, bool tested) {
+      numbers.push_back(number);
+      if (!tested) untested.insert(number);
+    }
   };
   std::map<ThreadId, Hits> hits_;
   std::map<int, std::map<ThreadId, std::set<uint64_t>>> steps_;  ///< of messages: plain ones

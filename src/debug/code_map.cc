@@ -3,7 +3,9 @@
 #include <sys/syscall.h>
 #include <ucontext.h>
 
+#include <array>
 #include <cstddef>
+#include <cstring>
 #include <utility>
 
 #include "pastcone/patch/abi.h"
@@ -107,6 +109,30 @@ bool CodeMap::in_trampoline(uint64_t address) const {
   return false;
 }
 
+uint64_t CodeMap::place_of_break(uint64_t address, const Read& read) const {
+  constexpr uint64_t kJumpSize = 5;
+  constexpr uint8_t kJump = 0xe9;
+  auto is_overwritten = [&] {
+    std::array<uint8_t, 2 * kJumpSize - 2> code{};  // all jumps that begin before it and reach it
+    uint64_t begin = address - (kJumpSize - 1);
+    if (!read(begin, code.data(), code.size())) return false;
+    for (uint64_t i = 0; i < kJumpSize - 1; ++i) {
+      int32_t distance = 0;
+      std::memcpy(&distance, &code[i + 1], sizeof distance);
+      if (code[i] == kJump && in_trampoline(begin + i + kJumpSize + static_cast<uint64_t>(int64_t{distance}))) return true;
+    }
+    return false;
+  };
+  for (const Area& code : patched_) {
+    if (address < code.begin || address >= code.end || !is_overwritten()) continue;
+    for (uint64_t copy : code.origins->copies(code.offset + (address - code.begin)))
+      for (const Area& area : trampolines_)
+        if (area.origins == code.origins && copy >= area.offset && copy - area.offset < area.end - area.begin)
+          return area.begin + (copy - area.offset);
+  }
+  return address;
+}
+
 /// The instruction that it stands for.
 uint64_t CodeMap::leave_trampoline(uint64_t address) const {
   for (const Area& area : trampolines_) {
@@ -123,6 +149,11 @@ uint64_t CodeMap::leave_trampoline(uint64_t address) const {
 
 std::optional<user_regs_struct> CodeMap::registers_of_program(const user_regs_struct& now,
                                                               const Read& read) const {
+  if (in_trampoline(now.rip)) {
+    user_regs_struct program = now;
+    program.rip = leave_trampoline(now.rip);
+    return program;
+  }
   if (!in_runtime(now.rip)) {
     auto stub = stub_map(now.rip, read);
     return stub ? std::optional(leave_stub(now, *stub, read)) : std::nullopt;

@@ -20,7 +20,9 @@ std::string signal_text(ProcessId process, int64_t signal) {
 
 Ends::Ends(Engine& engine) : engine_(engine) {
   for (const auto& [number, process] : engine.world().processes.processes()) note(process);
-  engine.observe({.next_stop = [this](ThreadId thread, uint64_t step) -> std::optional<uint64_t> {
+  note_consequences();
+  engine.observe({.limits = [this](ThreadId thread) { return limits(thread); },
+                  .next_stop = [this](ThreadId thread, uint64_t step) -> std::optional<uint64_t> {
     auto found = endings_.find(thread);
     if (ignored || found == endings_.end()) return {};
     const Ending& ending = found->second;
@@ -51,6 +53,46 @@ void Ends::note(const ProcessRecord& process) {
       ending = {2 * thread.events - 1, fmt::format("{} exits with status {}.", process.id, end.value)};
     }
   }
+}
+
+void Ends::note_consequences() {
+  constexpr causal::Kinds kOfEnds = kinds_of(causal::EdgeKind::kWait) | kinds_of(causal::EdgeKind::kSignal) |
+                                    kinds_of(causal::EdgeKind::kReadiness) | kinds_of(causal::EdgeKind::kEof);
+  const causal::Graph& graph = engine_.world().graph;
+  bool any = std::ranges::any_of(endings_, [](const auto& one) { return one.second.killed && one.second.last; });
+  for (uint32_t group = 0; any && group < graph.group_count(); ++group) {
+    causal::Node to{graph.groups[group].thread, graph.groups[group].event};
+    for (uint32_t edge = graph.groups[group].first_edge; edge < graph.groups[group + 1].first_edge; ++edge) {
+      causal::Node from = graph.edges[edge].from;
+      bool between = from.thread < graph.real_threads && to.thread < graph.real_threads;
+      if (!between || (kinds_of(graph.kind(edge)) & kOfEnds) == 0 || from.event < graph.threads[from.thread].events)
+        continue;
+      ThreadId victim = graph.thread_id(from.thread), witness = graph.thread_id(to.thread);
+      auto ending = endings_.find(victim);
+      bool stops = ending != endings_.end() && ending->second.killed && ending->second.last && !ending->second.cut_off;
+      if (stops && victim.process() != witness.process())
+        consequences_[witness].push_back({victim, graph::plain_step(graph, to)});
+    }
+  }
+}
+
+/// Or gone beyond, where it has ended.
+bool Ends::has_come(ThreadId thread, const Ending& ending) const {
+  const Incarnation& now = engine_.now();
+  uint64_t done = now.steps_done(thread);
+  return is_over(thread) || done >= ending.step || (now.tid(thread) == 0 && done + 1 >= ending.step);
+}
+
+std::vector<Limit> Ends::limits(ThreadId thread) const {
+  auto all = consequences_.find(thread);
+  if (ignored || all == consequences_.end()) return {};
+  std::vector<Limit> limits;
+  for (const auto& [victim, step] : all->second) {
+    const Ending& ending = endings_.at(victim);
+    if (engine_.now().steps_done(thread) < step)
+      limits.push_back({step - 1, {victim, ending.step}, has_come(victim, ending)});
+  }
+  return limits;
 }
 
 bool Ends::was_waited_for(ProcessId process) const {

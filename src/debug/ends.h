@@ -35,6 +35,11 @@ class Ends {
     bool cut_off = false;  ///< it is the recording that ends, with its recorder
   };
   void note(const ProcessRecord& process);
+  /// What others learn of the end of somebody who is killed is no need of their cones: it is no step of his.
+  void note_consequences();
+  /// Nobody learns of an end before there was a stop there.
+  std::vector<Limit> limits(ThreadId thread) const;
+  bool has_come(ThreadId thread, const Ending& ending) const;
   /// Somebody in the recording has waited for it.
   bool was_waited_for(ProcessId process) const;
   /// Of threads that were killed together.
@@ -44,6 +49,11 @@ class Ends {
 
   Engine& engine_;
   std::map<ThreadId, Ending> endings_;
+  struct Consequence {
+    ThreadId of;
+    uint64_t step;  ///< plain
+  };
+  std::map<ThreadId, std::vector<Consequence>> consequences_;  ///< by who learns of it
 };
 
 }  // namespace pastcone::debug

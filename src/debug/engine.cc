@@ -1,6 +1,7 @@
 #include "pastcone/debug/engine.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "pastcone/debug/missed_writes.h"
 
@@ -82,6 +83,12 @@ Gates Engine::gates() {
     return status;
   };
   gates.passes = [this](const Arrival& arrival) { return passes(arrival); };
+  gates.limits = [this](ThreadId thread) {
+    std::vector<Limit> all;
+    for (const Observer& observer : observers_)
+      if (observer.limits) std::ranges::move(observer.limits(thread), std::back_inserter(all));
+    return all;
+  };
   gates.next_stop = [this](ThreadId thread, uint64_t step) {
     std::optional<uint64_t> next;
     for (const Observer& observer : observers_) {

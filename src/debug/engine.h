@@ -41,6 +41,8 @@ struct Observer {
   std::function<bool(const replay::TraceStop&, ThreadId)> undecided = {};
   std::function<Result<bool>(ThreadId, uint64_t address)> decide = {};
   bool in_calls = false;                         ///< `hit` is also asked while gdb calls a function
+  /// How far the thread may go before there have been stops elsewhere.
+  std::function<std::vector<Limit>(ThreadId)> limits = {};
   /// The next step, in plain ones, behind the given one, at which the thread is to stop; none: nowhere.
   std::function<std::optional<uint64_t>(ThreadId, uint64_t)> next_stop = {};
   /// It has come to one of these, and all stand: whether that is a stop. Without this, it is.

@@ -15,11 +15,22 @@ void add_site(const gdb::Value& from, std::vector<Site>& sites) {
     sites.push_back({*address, from["func"].text, from["file"].text, from["line"].text, {}, {}});
 }
 
-std::string with_double_dashes(const std::string& options) {
+/// As MI has them: in full, and with one more dash.
+std::string as_mi_options(const std::string& options) {
+  constexpr std::string_view kNames[] = {"function", "label", "line", "qualified", "source"};
   std::string text;
   for (size_t i = 0; i < options.size(); ++i) {
-    if (options[i] == '-' && (i == 0 || options[i - 1] == ' ')) text += '-';
-    text += options[i];
+    bool begins = options[i] == '-' && (i == 0 || options[i - 1] == ' ');
+    if (begins) {
+      size_t end = std::min(options.find(' ', i), options.size());
+      std::string name = options.substr(i + 1, end - i - 1);
+      auto meant = [&](std::string_view each) { return !name.empty() && each.starts_with(name); };
+      if (std::ranges::count_if(kNames, meant) == 1) name = *std::ranges::find_if(kNames, meant);
+      text += "--" + name;
+      i = end - 1;
+    } else {
+      text += options[i];
+    }
   }
   return text;
 }
@@ -53,9 +64,21 @@ std::string Images::libraries(ProcessId process) {
   return found ? found->libraries(reader(process)) : std::string();
 }
 
+/// Of places of which some have not what the condition names, those that have it.
+std::vector<gdb::Formula> compile_where_known(gdb::Gdb& gdb, const std::string& condition, const std::vector<Site>& sites) {
+  std::vector<gdb::Formula> all;
+  for (const Site& site : sites) {
+    if (site.line.empty()) continue;  // nothing is known there
+    auto here = gdb::compile_formulas(gdb, condition, fmt::format("{}:{}", site.file, site.line));
+    if (!here) continue;
+    for (gdb::Formula& one : *here)
+      if (one.scope() == site.address) all.push_back(std::move(one));
+  }
+  return all;
+}
+
 Result<std::vector<Site>> find_sites(gdb::Gdb& gdb, const std::string& location, const std::string& condition) {
-  // `-function work -line 3` are options to MI, too, with one more dash.
-  std::string where = location.starts_with('-') ? with_double_dashes(location) : gdb::c_string(location);
+  std::string where = location.starts_with('-') ? as_mi_options(location) : gdb::c_string(location);
   gdb::Answer answer = TRY(gdb.run(fmt::format("-break-insert {}", where)));
   if (!answer.good) return fail("{}", answer.error);
   std::vector<Site> sites;
@@ -71,7 +94,13 @@ Result<std::vector<Site>> find_sites(gdb::Gdb& gdb, const std::string& location,
     return sites;
   }
   Result<std::vector<gdb::Formula>> all = gdb::compile_formulas(gdb, condition, location);
-  if (!all && !gdb::is_only_uncompiled(all.error().message)) return tl::unexpected<Error>(all.error());
+  if (!all && !gdb::is_only_uncompiled(all.error().message)) {
+    // Names of operators gdb may not take here, depending on the language that it is in just now.
+    bool helps = sites.size() > 1 || all.error().message.starts_with("Function ");
+    std::vector<gdb::Formula> some = helps ? compile_where_known(gdb, condition, sites) : std::vector<gdb::Formula>();
+    if (some.empty()) return tl::unexpected<Error>(all.error());
+    all = std::move(some);
+  }
   auto is_meant = [&](const Site& site) {
     return std::ranges::find(*all, site.address, &gdb::Formula::scope) != all->end();
   };

@@ -205,6 +205,7 @@ Arrival Incarnation::run(const replay::Horizons& horizons, const std::set<Proces
   arrival.thread = thread_of(arrival.stop->thread);
   code_known_.erase(arrival.thread.process());  // it may have mapped files on the way
   bool inner = inner_ && arrival.stop->address == inner_->address;
+  if (!inner) arrival.stop = in_program(*arrival.stop);
   if (arrival.thread.valid() && !inner) note_stop(*arrival.stop, arrival.thread);
   return arrival;
 }
@@ -266,7 +267,7 @@ Arrival Incarnation::wait_for_stop() {
   for (;;) {
     auto stop = live_->wait_for_stop();
     if (!stop) return {Halt::kEnded, {}, {}};
-    if (stop->kind != TraceStop::Kind::kAsked) return {Halt::kTraced, stop, thread_of(stop->thread)};
+    if (stop->kind != TraceStop::Kind::kAsked) return {Halt::kTraced, in_program(*stop), thread_of(stop->thread)};
   }
 }
 

@@ -116,6 +116,8 @@ class Incarnation {
   /// Points, of those that stand. From then on trails begin where they stand now. Writes are watched by their
   /// page where there is no debug register left.
   Status add_break(ProcessId process, uint64_t address);
+  /// The same; whoever does this knows himself where trails begin.
+  Status set_break(ProcessId process, uint64_t address);
   void remove_break(ProcessId process, uint64_t address);
   Status add_watch(ProcessId process, uint64_t address, uint32_t size, bool reads = false);
   void remove_watch(ProcessId process, uint64_t address, uint32_t size, bool reads = false);
@@ -134,6 +136,8 @@ class Incarnation {
   explicit Incarnation(const World& world) : world_(world) {}
   bool take_hit(const replay::TraceStop& stop);
   static Point point_of(const replay::TraceStop& stop);
+  uint64_t place_of(ProcessId process, uint64_t address) const;
+  replay::TraceStop in_program(replay::TraceStop stop) const;
   void note_stop(const replay::TraceStop& stop, ThreadId thread);
   void begin_trail_here(ThreadId thread);
   void begin_trails_here(ProcessId process);
@@ -163,6 +167,11 @@ class Incarnation {
   std::map<ThreadId, Way> ways_;
   std::map<ProcessId, CodeMap> codes_;
   std::set<ProcessId> code_known_;  ///< whose have not gone on since they were looked at
+  struct Moved {
+    uint64_t address, place;
+    auto operator<=>(const Moved&) const = default;
+  };
+  std::map<ProcessId, std::set<Moved>> moved_;  ///< breakpoints that lie elsewhere than users see them
 };
 
 }  // namespace pastcone::debug

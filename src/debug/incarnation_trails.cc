@@ -31,10 +31,11 @@ Incarnation::Point Incarnation::point_of(const TraceStop& stop) {
   return {stop.reads ? Move::Kind::kAccess : Move::Kind::kWatch, stop.address, stop.size};
 }
 
-bool Incarnation::take_hit(const TraceStop& stop) {
-  ThreadId thread = thread_of(stop.thread);
-  if (inner_ && stop.kind == TraceStop::Kind::kBreak && stop.address == inner_->address)
+bool Incarnation::take_hit(const TraceStop& real) {
+  ThreadId thread = thread_of(real.thread);
+  if (inner_ && real.kind == TraceStop::Kind::kBreak && real.address == inner_->address)
     return thread == inner_->thread;
+  TraceStop stop = in_program(real);
   bool inside = stop.kind == TraceStop::Kind::kWatch && in_runtime(stop.behind);
   if (thread.valid() && !inside) {
     Way& way = ways_[thread];
@@ -84,14 +85,41 @@ void Incarnation::begin_trails_here(ProcessId process) {
     if (ThreadId thread = thread_of(tid); thread.valid()) begin_trail_here(thread);  // else it has not begun
 }
 
+uint64_t Incarnation::place_of(ProcessId process, uint64_t address) const {
+  auto moved = moved_.find(process);
+  if (moved == moved_.end()) return address;
+  auto found = std::ranges::find(moved->second, address, &Moved::address);
+  return found == moved->second.end() ? address : found->place;
+}
+
+/// As users see it.
+TraceStop Incarnation::in_program(TraceStop stop) const {
+  auto moved = moved_.find(thread_of(stop.thread).process());
+  if (stop.kind != TraceStop::Kind::kBreak || moved == moved_.end()) return stop;
+  auto found = std::ranges::find(moved->second, stop.address, &Moved::place);
+  if (found != moved->second.end()) stop.address = found->address;
+  return stop;
+}
+
 Status Incarnation::add_break(ProcessId process, uint64_t address) {
-  TRY_STATUS(tracer().add_break(pid(process), address));
+  TRY_STATUS(set_break(process, address));
   begin_trails_here(process);
   return {};
 }
 
+Status Incarnation::set_break(ProcessId process, uint64_t address) {
+  auto read_memory = [&](uint64_t from, void* to, size_t size) { return read(process, from, to, size); };
+  uint64_t place = code(process).place_of_break(address, read_memory);
+  TRY_STATUS(tracer().add_break(pid(process), place));
+  std::set<Moved>& moved = moved_[process];
+  std::erase_if(moved, [&](const Moved& old) { return old.address == address || old.place == place; });
+  if (place != address) moved.insert({address, place});
+  return {};
+}
+
 void Incarnation::remove_break(ProcessId process, uint64_t address) {
-  if (pid_t id = pid(process); id != 0 && tracer().traces(id)) tracer().remove_break(id, address);
+  pid_t id = pid(process);
+  if (id != 0 && tracer().traces(id)) tracer().remove_break(id, place_of(process, address));
 }
 
 Status Incarnation::add_watch(ProcessId process, uint64_t address, uint32_t size, bool reads) {

@@ -52,13 +52,16 @@ Status Inferior::set_registers(pid_t thread, const gdb::Registers& registers) {
   ThreadId id = id_of(thread);
   user_regs_struct now = TRY(engine_.now().real_registers(id));
   user_regs_struct seen = TRY(engine_.now().registers(id));
-  if (now.rip != seen.rip) {
+  bool copied = engine_.now().code(process_).in_trampoline(now.rip);  // the instruction that gdb sees it at
+  if (now.rip != seen.rip && !copied) {
     return fail("the registers of a thread that is in a system call cannot be changed; step out of it first");
   }
   changed_ = true;
   pid_t tid = engine_.now().tid(id);
-  TRY_STATUS(engine_.now().tracer().set_registers(tid, registers.general));
-  note_registers(id, now, registers.general);
+  user_regs_struct wanted = registers.general;
+  if (copied && wanted.rip == seen.rip) wanted.rip = now.rip;
+  TRY_STATUS(engine_.now().tracer().set_registers(tid, wanted));
+  note_registers(id, now, wanted);
   return engine_.now().tracer().set_float_registers(tid, registers.floating);
 }
 

@@ -27,6 +27,7 @@ class Inferior : public gdb::Target {
   gdb::Stop resume(const std::vector<gdb::Resume>& how) override;
   std::vector<uint8_t> auxv() override;
   Path program() override;
+  void miss_thread_storage() override { misses_storage_ = true; }
   pid_t process() override { return engine_.now().pid(process_); }
 
   /// Whose hits are gdb's own.
@@ -56,10 +57,13 @@ class Inferior : public gdb::Target {
   /// What gdb does from now on is for a question, until there is none any more.
   void begin_question(ThreadId thread, const user_regs_struct* as) {
     end_question();
+    misses_storage_ = false;
     question_.emplace(engine_.now(), thread, as);
   }
   void end_question() { question_.reset(); }
   Question& question() { return *question_; }
+  /// In it gdb asked for variables of a thread that are not there yet.
+  bool misses_storage() const { return misses_storage_; }
 
  private:
   ThreadId id_of(pid_t thread) const { return ThreadId(process_, static_cast<uint32_t>(thread)); }
@@ -76,7 +80,7 @@ class Inferior : public gdb::Target {
   uint32_t current_ = 1;
   std::set<std::tuple<gdb::PointKind, uint64_t, uint32_t>> points_;
   std::optional<Result<Rest>> rest_;
-  bool changed_ = false, own_ = false, held_ = false;
+  bool changed_ = false, own_ = false, held_ = false, misses_storage_ = false;
   /// A function that gdb calls: it puts the thread there, and back where it was afterwards.
   struct Call {
     ThreadId thread;

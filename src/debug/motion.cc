@@ -57,6 +57,7 @@ Status Motion::run(const Cut& target) {
       horizon = {gate->step, 0};
       ahead[process] = *gate;
     }
+    limited_ = false;
     clamp(horizons);
     Arrival arrival = run_.run(horizons, staying(horizons));
     if (arrival.halt == Halt::kTraced && gates_.passes && TRY(gates_.passes(arrival))) continue;
@@ -71,13 +72,14 @@ Status Motion::run(const Cut& target) {
       TRY_STATUS(gates_.open(process));
       opened = true;
     }
-    if (opened) continue;
-    if (!TRY(note_steps(horizons))) return {};
+    if (opened || TRY(note_steps(horizons))) continue;
+    if (!limited_ || !rest_.stops.empty()) return {};
+    limits_ = limited_ = false;  // the stop that they are for does not come
   }
 }
 
 /// Nobody goes past a step at which he is to stop; who was stopped stays.
-void Motion::clamp(replay::Horizons& horizons) const {
+void Motion::clamp(replay::Horizons& horizons) {
   for (const replay::Standing& where : run_.live().standing()) {
     auto horizon = horizons.find(where.last.thread());
     bool held = held_.contains(where.last.thread().process());
@@ -88,6 +90,20 @@ void Motion::clamp(replay::Horizons& horizons) const {
   for (auto& [thread, horizon] : horizons) {
     auto stop = gates_.next_stop(thread, run_.steps_done(thread));
     if (stop && *stop < horizon.step) horizon = {*stop, 0};
+    if (limits_) keep_within(thread, horizons);
+  }
+}
+
+void Motion::keep_within(ThreadId thread, replay::Horizons& horizons) {
+  replay::Horizon& horizon = horizons[thread];
+  for (const Limit& limit : gates_.limits(thread)) {
+    ThreadId other = limit.until.thread;
+    if (limit.step >= horizon.step || (limit.met && !held_.contains(other.process()))) continue;
+    horizon = {limit.step, 0};
+    limited_ = true;
+    // Who was to come to his last event goes on to his end.
+    auto its = horizons.find(other);
+    if (!limit.met && its != horizons.end() && its->second.step + 1 == limit.until.step) its->second = {limit.until.step, 0};
   }
 }
 

@@ -13,12 +13,21 @@
 
 namespace pastcone::debug {
 
+/// No further than a step until somebody has come to one of his.
+struct Limit {
+  uint64_t step = 0;  ///< plain
+  Gate until;
+  bool met = false;  ///< he has; but as long as he is held there, it counts
+};
+
 /// Of which processes it is to be known when they begin a program, and what is done then.
 struct Gates {
   std::function<bool(ProcessId)> wanted;
   std::function<Status(ProcessId)> open;
   /// One that was stopped: whether that was not meant for the user, and it goes on.
   std::function<Result<bool>(const Arrival&)> passes;
+  /// How far a thread may go, until there has been a stop.
+  std::function<std::vector<Limit>(ThreadId)> limits;
   /// The next step behind the given one at which a thread is to stop.
   std::function<std::optional<uint64_t>(ThreadId, uint64_t)> next_stop;
   /// It has come there: whether it does stop.
@@ -75,7 +84,8 @@ class Motion {
   std::optional<Gate> next_gate(ProcessId process) const;
   bool is_at(const Gate& gate) const;
   std::set<ProcessId> staying(const replay::Horizons& horizons) const;
-  void clamp(replay::Horizons& horizons) const;
+  void clamp(replay::Horizons& horizons);
+  void keep_within(ThreadId thread, replay::Horizons& horizons);
   /// Processes that may be stopped on the way to a cut.
   std::set<ProcessId> stoppable(const causal::Cut& target) const;
   /// True: somebody has come to a step that is none to stop at, and goes on.
@@ -87,6 +97,8 @@ class Motion {
   Gates gates_;
   Rest rest_;
   std::set<ProcessId> held_;            ///< that were stopped
+  bool limits_ = true;                  ///< those of Gates count
+  bool limited_ = false;                ///< somebody is held back by one
   std::map<ThreadId, uint64_t> began_;  ///< where threads were before
   replay::Horizons beyond_;             ///< points of locks that are to be come to
 };

@@ -71,8 +71,16 @@ std::optional<Told> Scan::imagine(Post& post, const Asking& asking, const gdb::F
 }
 
 Told Scan::tell(Post& post, const Term& term, const Asking& asking, const Condition& condition) {
+  // As it was compiled: see Scan::compile.
+  std::optional<user_regs_struct> outside;
+  if (bool anywhere = !term.text->at && term.text->in.empty(); anywhere && !condition.code && post.program_entry != 0) {
+    if (auto registers = now().registers(asking.thread)) outside = *registers;
+    if (outside && asking.as != nullptr) outside = *asking.as;
+    if (outside) outside->rip = post.program_entry;
+  }
+  const user_regs_struct* as = outside ? &*outside : asking.as;
   Result<Seats::Reply> reply = condition.code ? seats_->evaluate(asking.thread, *condition.code, asking.as)
-                                              : seats_->ask(asking.thread, condition.text, asking.as);
+                                              : seats_->ask(asking.thread, condition.text, as);
   bool wrong = !reply || !reply->error.empty();
   // Before the program begins a function is not what it will be, and gdb does not know what is in libraries.
   if (reply && post.loading && (wrong || reply->called)) return {};

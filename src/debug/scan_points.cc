@@ -8,10 +8,20 @@
 
 namespace pastcone::debug {
 Status Scan::compile(Post& post, ThreadId thread, bool begins) {
+  Status compiled = compile_terms(post, thread, begins);
+  seats_->end_pretending(post.process);
+  return compiled;
+}
+
+Status Scan::compile_terms(Post& post, ThreadId thread, bool begins) {
   Images images(*engine_, *seats_);
   Image image = images.image(post.process);
   bool missing = false;
-  auto gdb = [&]() -> Result<gdb::Gdb*> { return seats_->look_at(thread); };
+  // Where the thread stands just now names may be those of locals, of libc's functions too: what is meant is what they are
+  // everywhere else.
+  auto gdb = [&]() -> Result<gdb::Gdb*> {
+    return image.entry != 0 ? seats_->look_from(thread, image.entry) : seats_->look_at(thread);
+  };
   auto blocks = [&](uint64_t address) { return whereabouts_->symbols_of(post.process).blocks(address); };
   for (PartState* state : post.parts) {
     for (Term& term : state->terms) {
@@ -184,7 +194,7 @@ Status Scan::set_jump_breaks(Post& post, ThreadId thread) {
 
 void Scan::add_break(Post& post, ThreadId thread, uint64_t address) {
   if (post.breaks[address]++ > 0) return;
-  if (!now().tracer().add_break(now().pid(post.process), address)) {
+  if (!now().set_break(post.process, address)) {
     post.breaks.erase(address);
     return;
   }
@@ -195,7 +205,7 @@ void Scan::remove_break(Post& post, uint64_t address) {
   auto found = post.breaks.find(address);
   if (found == post.breaks.end() || --found->second > 0) return;
   post.breaks.erase(found);
-  now().tracer().remove_break(now().pid(post.process), address);
+  now().remove_break(post.process, address);
 }
 
 /// They are gone: it has executed another program, or is a new process.
@@ -204,6 +214,7 @@ void Scan::forget_points(Post& post) {
   post.tells = false;
   post.tellers.clear();
   post.known.clear();
+  post.muted.clear();
   post.armed.clear();
   post.wanted.clear();
   post.breaks.clear();
@@ -313,6 +324,7 @@ Status Scan::set_words(Post& post, ThreadId thread) {
   if (pid == 0) return {};
   end_journal(post);
   if (post.tells) TRY_STATUS(end_telling(post));
+  while (!post.muted.empty()) unmute(post, post.muted.begin()->first);
   post.hits = post.stops = 0;
   auto too_slow = [&](const Armed& how) { return how.guarded && !post.guarding; };
   auto missing = static_cast<size_t>(std::ranges::count_if(post.wanted, [&](const Word& word) {

@@ -20,8 +20,8 @@ constexpr std::chrono::milliseconds kMomentOfDeath(100);
 
 /// Errors of gdb that are about how the process is now, not about the expression.
 bool is_about_now(const std::string& error) {
-  for (const char* text : {"annot access memory", "optimized out", "ivision by zero", "not available", "thread-local storage",
-                           "not saved", "nvalid memory", "no memory at", "while executing Python code"})
+  for (const char* text : {"annot access memory", "optimized out", "ivision by zero", "not available", "not saved", "nvalid memory",
+                           "no memory at", "while executing Python code"})
     if (error.find(text) != std::string::npos) return true;
   return false;
 }
@@ -219,6 +219,21 @@ Result<gdb::Gdb*> Seats::look_at(ThreadId thread) {
   return TRY(std::move(seat))->gdb.get();
 }
 
+Result<gdb::Gdb*> Seats::look_from(ThreadId thread, uint64_t address) {
+  gdb::Gdb* gdb = TRY(look_at(thread));
+  user_regs_struct there = TRY(engine_.now().registers(thread));
+  there.rip = address;
+  Seat& seat = *seats_.at(thread.process());
+  seat.inferior.begin_question(thread, &there);
+  seat.asked = true;  // it has to look again afterwards
+  TRY(gdb->console("maintenance flush register-cache"));
+  return gdb;
+}
+
+void Seats::end_pretending(ProcessId process) {
+  if (auto seat = seats_.find(process); seat != seats_.end()) seat->second->inferior.end_question();
+}
+
 Result<Seats::Seat*> Seats::look_once(ThreadId thread) {
   Seat* seat = TRY(sit(thread.process()));
   seat->inferior.look_at(thread.number());
@@ -235,8 +250,20 @@ Result<Seats::Seat*> Seats::look_once(ThreadId thread) {
   seat->programs = programs;
   seat->generation = engine_.generation();
   seat->asked = false;
-  if (std::exchange(seat->is_new, false)) settings_.tell_own(*seat->gdb, seat->process);
+  if (std::exchange(seat->is_new, false)) {
+    auto before = frames_.find(thread.process());  // of a gdb that has died
+    if (before != frames_.end() && before->second.motion == engine_.motions() && before->second.thread == thread)
+      TRY(seat->gdb->run("-stack-select-frame " + before->second.level));
+    settings_.tell_own(*seat->gdb, seat->process);
+  }
   return seat;
+}
+
+void Seats::note_frame(ThreadId thread) {
+  auto seat = seats_.find(thread.process());
+  if (seat == seats_.end() || !seat->second->connected) return;
+  auto frame = seat->second->gdb->run("-stack-info-frame");
+  if (frame && frame->good) frames_[thread.process()] = {engine_.motions(), thread, frame->results["frame"]["level"].text};
 }
 
 void Seats::note_setting(ProcessId process, const std::string& command, const std::vector<std::string>& body) {
@@ -279,6 +306,7 @@ Result<gdb::Answer> Seats::console(ThreadId thread, const std::string& command,
     if (answer) {
       if (seat.inferior.rest()) seat.seen = engine_.motions();  // it has moved it itself
       if (answer->good) note_setting(thread.process(), command, body);
+      if (!gone && !seat.inferior.rest()) note_frame(thread);
       return answer;
     }
     std::optional<Result<Rest>> rest = seat.inferior.rest();
@@ -348,7 +376,7 @@ Result<Seats::Reply> Seats::ask_once(Seat& seat, ThreadId thread, const std::str
   reply.holds = reply.known && (answer.console == "0" || answer.console == "false");
   if (!question.failure().empty()) {
     if (!question.crashed()) reply.error = question.failure();
-  } else if (!answer.good && !is_about_now(answer.error)) {
+  } else if (!answer.good && !is_about_now(answer.error) && !seat.inferior.misses_storage()) {
     reply.error = answer.error.substr(0, answer.error.find('\n'));
   }
   return reply;

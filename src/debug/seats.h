@@ -48,6 +48,10 @@ class Seats {
   /// Whether an expression is true, where the thread stands or for other registers, without a trace (question.h).
   Result<Reply> ask(ThreadId thread, const std::string& expression, const user_regs_struct* as = nullptr);
 
+  /// The gdb of a process, as if the thread were at this address, until end_pretending(): names are looked up there.
+  Result<gdb::Gdb*> look_from(ThreadId thread, uint64_t address);
+  void end_pretending(ProcessId process);
+
   /// The same without gdb, of an expression that calls functions; `as` has its registers.
   Result<Reply> evaluate(ThreadId thread, const gdb::Formula& formula, const user_regs_struct* as = nullptr);
 
@@ -58,6 +62,9 @@ class Seats {
   void set_variable(const std::string& name, const std::string& value);
   /// Others whose gdbs know these variables as well; they must live as long.
   void share_variables_with(Seats& others) { sharing_ = &others; }
+
+  /// Which frame is selected, as the user has it: if gdb dies, the next one selects it.
+  void note_frame(ThreadId thread);
 
   std::string take_remark() { return std::exchange(remark_, {}); }
 
@@ -87,6 +94,12 @@ class Seats {
   const Language language_;
   std::map<ProcessId, std::unique_ptr<Seat>> seats_;
   Settings settings_;
+  struct Selected {
+    uint64_t motion = 0;
+    ThreadId thread;
+    std::string level;
+  };
+  std::map<ProcessId, Selected> frames_;
   std::string remark_;
   Seats* sharing_ = nullptr;
 };

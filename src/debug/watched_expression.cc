@@ -3,6 +3,7 @@
 
 #include "pastcone/debug/watches.h"
 #include "pastcone/gdb/compile.h"
+#include "pastcone/gdb/translate.h"
 
 namespace pastcone::debug {
 namespace {
@@ -66,6 +67,17 @@ Result<Code> for_selected(const Selected& selected, Result<std::vector<Code>> co
   return std::move(all.front());
 }
 
+/// Registers change all the time, which only single steps would show.
+Status check_registers(gdb::Gdb& gdb, const std::string& text) {
+  for (const gdb::Token& token : gdb::tokens_of(text)) {
+    if (token.kind != gdb::Token::Kind::kName || !token.text.starts_with('$') || token.text.size() < 2) continue;
+    if (!TRY(gdb.console("info registers " + token.text.substr(1))).good) continue;  // a variable of gdb's
+    return fail("{} cannot be watched: {} is a register; `watch -l` watches the memory that an expression names now", text,
+                token.text);
+  }
+  return {};
+}
+
 std::string location_of(const Selected& selected) { return selected.innermost ? "" : selected.location; }
 
 Result<gdb::AgentExpression> compile_in(gdb::Gdb& gdb, const Selected& selected,
@@ -79,6 +91,7 @@ Result<WatchedExpression> look_up(gdb::Gdb& gdb, Incarnation& run, ThreadId thre
                                   bool fixed) {
   WatchedExpression what;
   what.text = text;
+  if (!fixed) TRY_STATUS(check_registers(gdb, text));
   std::string address = fmt::format("(unsigned long)&({})", text);
   std::string type = TRY(type_of(gdb, text));
   std::optional<uint64_t> size = number_of(gdb, "", fmt::format("(unsigned long)sizeof({})", text));

@@ -30,8 +30,17 @@ std::string instructions(const std::string& maint_output) {
   return out;
 }
 
+/// In quotes where gdb would read on behind the name of an operator: "operator<, x".
+std::string quoted(const std::string& location) {
+  constexpr std::string_view kOperator = "operator", kEnds = "<>=+-*/%^&|~!,()[] ";
+  size_t at = location.find(kOperator), end = at + kOperator.size();
+  bool names_operator = at != std::string::npos && end < location.size() && kEnds.find(location[end]) != std::string_view::npos;
+  bool plain = location.find_first_of("'\"") == std::string::npos && !location.starts_with('*');
+  return names_operator && plain ? "'" + location + "'" : location;
+}
+
 std::string command(const std::string& expression, const std::string& location) {
-  std::string at = location.empty() ? "" : fmt::format("-at {}, ", location);
+  std::string at = location.empty() ? "" : fmt::format("-at {}, ", quoted(location));
   return fmt::format("maint agent-eval {}{}", at, expression);
 }
 

@@ -331,8 +331,9 @@ std::string Requests::thread_local_address(Fields fields) {
   fields.expect(",");
   uint64_t module = fields.number();
   if (!fields.at_end()) return kMalformed;
-  Result<uint64_t> block = thread_block(target_, thread, module, module_id_field_);
-  return block ? fmt::format("{:x}", *block + offset) : kNoMemory;
+  auto block = thread_block(target_, thread, module, module_id_field_);
+  if (block && !*block) target_.miss_thread_storage();
+  return block && *block ? fmt::format("{:x}", **block + offset) : kNoMemory;
 }
 
 // OBJECT:read:ANNEX:OFFSET,LENGTH. 'm' and 'l' say whether there is more.

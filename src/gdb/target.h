@@ -66,6 +66,8 @@ class Target {
   virtual std::vector<uint8_t> auxv() = 0;
   virtual Path program() = 0;
   virtual pid_t process() = 0;
+  /// Variables of a thread were asked for that it does not have yet; all other errors about them are for good.
+  virtual void miss_thread_storage() {}
 };
 
 }  // namespace pastcone::gdb

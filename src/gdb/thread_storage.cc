@@ -27,17 +27,17 @@ Result<uint64_t> module_number(Target& target, uint64_t module, std::optional<ui
 
 // The ABI for x86-64: behind the thread's pointer to itself is the one to its vector, whose elements are
 // pairs of words. In front of it is how many there are, the first is a generation, then each module's block.
-Result<uint64_t> thread_block(Target& target, pid_t thread, uint64_t module, std::optional<uint64_t> field) {
+Result<std::optional<uint64_t>> thread_block(Target& target, pid_t thread, uint64_t module, std::optional<uint64_t> field) {
   constexpr uint64_t kElement = 16;
   constexpr uint64_t kNotMade = ~uint64_t{0};
   uint64_t number = TRY(module_number(target, module, field));
   Registers registers = TRY(target.registers(thread));
+  if (registers.general.fs_base == 0) return std::nullopt;
   uint64_t vector = TRY(read_as<uint64_t>(target, registers.general.fs_base + 8));
   uint64_t count = TRY(read_as<uint64_t>(target, vector - kElement));
   if (number == 0 || number > count) return fail("module {} has no variables of threads", module);
   uint64_t block = TRY(read_as<uint64_t>(target, vector + number * kElement));
-  if (block == 0 || block == kNotMade)
-    return fail("thread {} has not used those of module {} yet", thread, module);
+  if (block == 0 || block == kNotMade) return std::nullopt;  // it has not used them
   return block;
 }
 

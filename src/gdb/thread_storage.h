@@ -15,7 +15,7 @@ namespace pastcone::gdb {
 constexpr const char* kModuleIdField = "_thread_db_link_map_l_tls_modid";
 
 /// The block of thread-local variables that a module (its link_map's address, 0: the program itself, linked
-/// statically) has in a thread. `field` is the address of kModuleIdField.
-Result<uint64_t> thread_block(Target& target, pid_t thread, uint64_t module, std::optional<uint64_t> field);
+/// statically) has in a thread; none: not yet. `field` is the address of kModuleIdField.
+Result<std::optional<uint64_t>> thread_block(Target& target, pid_t thread, uint64_t module, std::optional<uint64_t> field);
 
 }  // namespace pastcone::gdb

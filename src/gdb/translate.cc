@@ -269,6 +269,9 @@ class Translator {
       if (!integer.empty()) out = out.substr(0, out.find('(')) + "(" + integer + ")";
       if (!lost_ && !is_builtin(tokens_of(type)) && ask_.moves && TRY(ask_.moves(type, one)))
         return fail("gdb cannot compile a cast to {}, which lies elsewhere in the object", type);
+      // gdb does not take an array for where it is.
+      std::string first = "&(" + one + ")[0]";
+      if (!lost_ && TRY(compiles_(out + one)).empty() && !TRY(compiles_(out + first)).empty()) one = first;
       // gdb would leave the number as it is.
       out += to_bool && !lost_ ? "(!!(" + one + "))" : one;
     } else {

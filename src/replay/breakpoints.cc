@@ -1,5 +1,6 @@
 #include "pastcone/replay/breakpoints.h"
 
+#include <algorithm>
 #include <cstring>
 #include <initializer_list>
 #include <optional>
@@ -20,7 +21,6 @@ using stage::BreakpointState;
 
 constexpr uint64_t kJumpSize = 5;
 constexpr size_t kMiddle = sizeof(Breakpoint::code) / 2;
-constexpr uint64_t kLongestGroup = 32;  // more than a jump may displace
 constexpr int kStarts = 16;          // from how many places the code in front is decoded
 constexpr uint8_t kNumbers[16] = {0, 3, 1, 2, 6, 7, 5, 4, 8, 9, 10, 11, 12, 13, 14, 15};  // as instructions count
 constexpr uint8_t kRax = 0, kRcx = 1;
@@ -261,7 +261,6 @@ bool answer(Breakpoint& breakpoint, size_t before) {
 
 /// Where there is no room at a conditional jump, there may be at the comparison that it depends on.
 bool answer(Breakpoint& breakpoint) {
-  if (breakpoint.code_end > sizeof breakpoint.code || breakpoint.code_end < kMiddle) return false;
   if (answer(breakpoint, 0)) return true;
   size_t before = comparison_before(breakpoint);
   return before > 0 && answer(breakpoint, before);
@@ -272,9 +271,14 @@ bool answer(Breakpoint& breakpoint) {
 void serve_breakpoint(Breakpoint& breakpoint, Tracer* tracer) {
   if (record::load(breakpoint.state) != static_cast<uint32_t>(BreakpointState::kWanted)) return;
   auto thread = static_cast<pid_t>(breakpoint.lock);
-  bool answered = answer(breakpoint);
+  bool sound = breakpoint.code_begin <= kMiddle && breakpoint.code_end >= kMiddle && breakpoint.code_end <= sizeof breakpoint.code;
+  if (tracer != nullptr && sound) {  // without its breakpoints, which the process itself sees
+    uint64_t begin = breakpoint.rip - (kMiddle - breakpoint.code_begin);
+    (void)tracer->read_for(thread, begin, breakpoint.code + breakpoint.code_begin, breakpoint.code_end - breakpoint.code_begin);
+  }
+  bool answered = sound && answer(breakpoint);
   uint64_t at = breakpoint.rip - breakpoint.before;
-  if (!answered || (tracer != nullptr && tracer->has_break(thread, at, at + kLongestGroup)))
+  if (!answered || (tracer != nullptr && tracer->has_break(thread, at, at + std::max<uint64_t>(breakpoint.displaced, kJumpSize))))
     breakpoint.displaced = 0;
   else if (tracer != nullptr)
     tracer->note_jump(thread, at, breakpoint.stub);

@@ -238,6 +238,11 @@ void Tracer::remove_break(pid_t id, uint64_t address) {
   process->memory->remove(address);
 }
 
+bool Tracer::read_for(pid_t id, uint64_t address, void* to, size_t size) const {
+  auto thread = threads_.find(id);
+  return thread != threads_.end() && thread->second->process.lock()->memory->read(address, to, size);
+}
+
 bool Tracer::has_break(pid_t id, uint64_t begin, uint64_t end) const {
   auto thread = threads_.find(id);
   return thread != threads_.end() && thread->second->process.lock()->memory->any(begin, end);
@@ -261,10 +266,17 @@ Status Tracer::move_watch(pid_t id, const WatchedWord& from, const WatchedWord& 
   return added;
 }
 
+void Tracer::mute(pid_t id, std::vector<WatchedWord> words) {
+  ThreadRef thread = find_standing(id);
+  if (!thread) return;
+  thread->muted = std::move(words);
+  (void)thread->process.lock()->watches.apply(id, thread->watching, thread->muted);
+}
+
 Status Tracer::apply_watches(Process& process) {
   for (auto& [id, thread] : process.threads) {
     thread->watches_due = !thread->stands;
-    if (thread->stands) TRY_STATUS(process.watches.apply(id, thread->watching));
+    if (thread->stands) TRY_STATUS(process.watches.apply(id, thread->watching, thread->muted));
   }
   return {};
 }
@@ -274,7 +286,7 @@ void Tracer::remove_watch(pid_t id, uint64_t address, uint32_t size, bool reads)
   if (!process || !process->stands) return;
   process->watches.remove(address, size, reads);
   for (auto& [thread_id, thread] : process->threads) {
-    thread->watches_due = !thread->stands || !process->watches.apply(thread_id, thread->watching);
+    thread->watches_due = !thread->stands || !process->watches.apply(thread_id, thread->watching, thread->muted);
   }
 }
 

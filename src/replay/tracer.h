@@ -93,6 +93,8 @@ class Tracer {
   /// runtime.
   Status add_watch(pid_t process, uint64_t address, uint32_t size, bool reads = false);
   void remove_watch(pid_t process, uint64_t address, uint32_t size, bool reads = false);
+  /// The thread, which stands, hits none of these until this is called again.
+  void mute(pid_t thread, std::vector<WatchedWord> words);
   /// Both, in one go: `from` is not watched afterwards, whether or not `to` can be.
   Status move_watch(pid_t process, const WatchedWord& from, const WatchedWord& to);
   /// The same for any number of words, of at most 8 bytes: their pages are made read-only, and whoever writes
@@ -111,6 +113,8 @@ class Tracer {
   bool processor_counts = false;
   /// Who is told of will soon go on: it may stay on our CPU (SameCpu).
   bool goes_on_soon = false;
+  /// As read(), of the process of a thread.
+  bool read_for(pid_t thread, uint64_t address, void* to, size_t size) const;
   /// Whether a breakpoint lies in [begin, end) of the process of a thread.
   bool has_break(pid_t thread, uint64_t begin, uint64_t end) const;
   /// The runtime is about to put a jump to `stub` at `address` (serve_breakpoint); no breakpoint can be

@@ -65,10 +65,12 @@ bool Tracer::note_end(Thread& thread, int status) {
   bool told = !process->leaving;
   // Whom it created in its last moment nobody else will tell of.
   for (auto& [child, stop] : std::exchange(early_, {})) {
-    auto parent = status_number(child, "PPid");
-    if (parent && processes_.contains(*parent) && *parent != process->id)
+    auto group = status_number(child, "Tgid");
+    bool is_thread = group && *group != child;
+    auto creator = is_thread ? group : status_number(child, "PPid");
+    if (creator && processes_.contains(*creator) && *creator != process->id)
       early_[child] = stop;
-    else if (status_number(child, "Tgid") == child)
+    else if (group && !is_thread)
       adopt_process(*process, child);
   }
   forget_process(*process);
@@ -118,7 +120,7 @@ std::optional<TraceStop> Tracer::classify(Thread& thread, int status) {
   thread.at_call = thread.call_due = false;
   thread.fault.reset();
   thread.trapped_at.reset();
-  if (std::exchange(thread.watches_due, false)) (void)process->watches.apply(thread.id, thread.watching);
+  if (std::exchange(thread.watches_due, false)) (void)process->watches.apply(thread.id, thread.watching, thread.muted);
   switch (status >> 16) {
     case 0:
       break;
@@ -301,6 +303,7 @@ std::optional<TraceStop> Tracer::note_exec(Thread& thread) {
   if (auto memory = TracedMemory::open(process->id)) process->memory = std::move(*memory);
   thread.stepping = thread.passing = thread.watches_due = false;
   thread.watching = {};
+  thread.muted.clear();
   thread.seen.reset();
   thread.pending.reset();
   return TraceStop{TraceStop::Kind::kExecuted, process->id, thread.id, 0, 0};

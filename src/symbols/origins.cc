@@ -49,6 +49,13 @@ std::optional<uint64_t> Origins::original(uint64_t offset) const {
   return std::nullopt;
 }
 
+std::vector<uint64_t> Origins::copies(uint64_t offset) const {
+  std::vector<uint64_t> found;
+  for (const Piece& piece : pieces())
+    if (piece.original == offset) found.push_back(piece.begin);
+  return found;
+}
+
 std::vector<Origins::Piece> Origins::pieces() const {
   std::vector<Piece> result;
   for (const Area& area : areas_) {

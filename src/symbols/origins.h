@@ -19,6 +19,8 @@ class Origins {
   bool is_trampoline(uint64_t offset) const;
   /// The offset, in the file, of the instruction that the trampoline's byte at `offset` stands for.
   std::optional<uint64_t> original(uint64_t offset) const;
+  /// Where, in the file, trampolines have the instruction at `offset`.
+  std::vector<uint64_t> copies(uint64_t offset) const;
 
   /// From here to the next one trampolines stand for one instruction.
   struct Piece {

@@ -1,0 +1,137 @@
+"""What a predicate means does not depend on where its process stands; and memory may change without being written to."""
+from building import compile_c
+from debugging import debug, expect_lines, values
+
+SHADOWS = r"""#include <sys/wait.h>
+#include <unistd.h>
+int count, flags, ret, pid;
+__attribute__((noinline)) void shadow(void) {
+  static int count;
+  count += 10;  // in shadow
+  getppid();
+}
+int main(void) {
+  shadow();
+  count = 1;
+  getppid();
+  shadow();
+  count = 2;  // set
+  getppid();
+  if (fork() == 0) {
+    getppid();
+    flags = 5;  // child
+    ret = 6;
+    getppid();
+    _exit(0);
+  }
+  return wait(0) < 0;
+}
+"""
+
+DROPPED = r"""#define _GNU_SOURCE
+#include <sys/mman.h>
+#include <unistd.h>
+volatile int* here;
+volatile int step;
+char bytes[64];
+int main(int argc, char** argv) {
+  volatile int* other = mmap(0, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  here = mmap(0, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  here[0] = 1;
+  step = 1;
+  switch (argc) {
+    case 1: madvise((void*)here, 4096, MADV_DONTNEED); break;
+    case 2: mmap((void*)here, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0); break;
+    default: mremap((void*)other, 8192, 8192, MREMAP_MAYMOVE | MREMAP_FIXED, (void*)here); break;
+  }
+  step = 2;
+  getppid();
+  step = 3;
+  here[0] = 4;
+  for (int i = 0; i < 3000; i++) bytes[8] = i & 127, *(int*)bytes = i;
+  return argv == 0;
+}
+"""
+
+# What is called behind a function writes where that had its variable.
+CALLS = r"""#include <string.h>
+int* volatile kept;
+volatile int rounds, below;
+__attribute__((noinline)) void with(int i) {
+  volatile int x = i;
+  kept = (int*)&x;
+  rounds = x;  // with
+}
+__attribute__((noinline)) void without(int i) {
+  volatile int other = 1000 + i;
+  below = other + strlen("some");
+}
+__attribute__((noinline)) int deep(int n) {
+  volatile int x = n;
+  if (n > 0) with(100 * n);
+  return n > 0 ? deep(n - 1) + x : 0;
+}
+int main(void) {
+  for (int i = 1; i <= 200; i++) {
+    with(i);
+    without(i);
+    if (i % 50 == 0) deep(3);
+  }
+  return 0;
+}
+"""
+
+
+def _line(source, mark):
+    return next(number for number, line in enumerate(source.splitlines(), 1) if f"// {mark}" in line)
+
+
+def _record(context, source, *arguments):
+    recording = context.path(f"subject-rec-{len(arguments)}")
+    recorded = context.record(recording, [compile_c(context, "subject", source, "-O0"), *arguments])
+    context.expect(recorded.status == 0, "record", recorded)
+    return recording
+
+
+def test_debug_names_of_locals(context):
+    """Globals are meant, even if the process stands in a function that has such a name, or did when it was forked."""
+    recording = _record(context, SHADOWS)
+    inside = f"tbreak {_line(SHADOWS, 'in shadow')}"
+    for before in ([], [inside], [inside, "continue"]):
+        said = debug(context, recording, *before, "stop if p1: count == 2", *["continue"] * (1 + (before == [inside])), "print ::count",
+                     label=f"shadow {before}")
+        context.expect(said.status == 0 and values(said.stdout.decode()) == [2], f"after {before}", said)
+    for expression, value in (("flags == 5", 5), ("flags & 1", 5), ("ret == 6", 5), ("flags == 0", 0)):
+        said = debug(context, recording, f"stop if p2: {expression}", "continue", "print ::flags", label=expression)
+        context.expect(said.status == 0 and values(said.stdout.decode()) == [value], expression, said)
+    said = debug(context, recording, "stop if p2: flags == 0x1200011", "continue", label="never")
+    expect_lines(context, said.stdout.decode(), "held never")
+
+
+def test_debug_memory_that_is_dropped(context):
+    """madvise, mmap and mremap may change what is at a place, without writing there."""
+    for arguments in ([], ["fixed"], ["moved", "there"]):
+        recording = _record(context, DROPPED, *arguments)
+        said = debug(context, recording, "stop if p1: here && *here == 0 && step > 0", "continue", "print step", "print *here",
+                     "continue", label=f"dropped {arguments}")
+        text = said.stdout.decode()
+        context.expect(said.status == 0 and values(text) == [1, 0], f"{arguments}", said)
+
+
+def test_debug_arrays_looked_into(context):
+    """A cast of an array is compiled, not asked of gdb at each of many writes."""
+    recording = _record(context, DROPPED)
+    said = debug(context, recording, "stop if p1: *(int*)bytes == 2999", "continue", "print *(int*)bytes", label="arrays")
+    context.expect(said.status == 0 and values(said.stdout.decode()) == [2999], "arrays", said)
+
+
+def test_debug_variables_of_calls(context):
+    """Others write where a call had its variable; that counts for who names the place, and for nobody else."""
+    recording = _record(context, CALLS)
+    for predicate, stops in (("x == 150 in with", [150]), ("x == 300 in with", [300] * 4), ("x > 197 && x < 200 in with", [198, 199]),
+                             ("x == 2 in deep", [2] * 4)):
+        said = debug(context, recording, f"stop if p1: {predicate}", *["continue", "print x"] * len(stops), "continue", label=predicate)
+        context.expect(values(said.stdout.decode()) == stops and b"again" in said.stdout, predicate, said)
+    said = debug(context, recording, "stop if p1: x == 150 in with || p1: *kept == 1120", "continue", "print rounds", "continue", "print x",
+                 label="both")
+    context.expect(said.status == 0 and values(said.stdout.decode()) == [120, 150], "both", said)
