@@ -113,10 +113,8 @@ Status DebugSession::settle(std::string& location, ThreadId thread) {
   }
   gdb::Answer source = TRY(gdb->run("-file-list-exec-source-file"));
   if (!source.good) return fail("{}", source.error);
-  if (by_option) {
-    location = fmt::format("-source {} {}", source.results["file"].text, location);
-    return {};
-  }
+  if (by_option) location = std::string(shell::trim(location.substr(std::min(location.find(' '), location.size()))));
+  if (location.empty() || location.find_first_not_of("0123456789+-") != std::string::npos) return fail("a line number is missing");
   int64_t line = std::strtoll(location.c_str(), nullptr, 10);
   bool relative = !std::isdigit(static_cast<unsigned char>(location[0]));
   if (relative) line += static_cast<int64_t>(source.results["line"].number().value_or(0));

@@ -112,23 +112,34 @@ bool CodeMap::in_trampoline(uint64_t address) const {
 uint64_t CodeMap::place_of_break(uint64_t address, const Read& read) const {
   constexpr uint64_t kJumpSize = 5;
   constexpr uint8_t kJump = 0xe9;
-  auto is_overwritten = [&] {
-    std::array<uint8_t, 2 * kJumpSize - 2> code{};  // all jumps that begin before it and reach it
-    uint64_t begin = address - (kJumpSize - 1);
+  auto jumps_to = [](const uint8_t* code, uint64_t at) -> uint64_t {
+    int32_t distance = 0;
+    std::memcpy(&distance, code + 1, sizeof distance);
+    return code[0] == kJump ? at + kJumpSize + static_cast<uint64_t>(int64_t{distance}) : 0;
+  };
+  // The last instruction that is displaced may begin behind the jump itself: `mov $1,%eax; syscall`.
+  auto is_displaced = [&] {
+    constexpr uint64_t kFarthest = 14;
+    std::array<uint8_t, kFarthest + kJumpSize - 1> code{};
+    uint64_t begin = address - kFarthest;
     if (!read(begin, code.data(), code.size())) return false;
-    for (uint64_t i = 0; i < kJumpSize - 1; ++i) {
-      int32_t distance = 0;
-      std::memcpy(&distance, &code[i + 1], sizeof distance);
-      if (code[i] == kJump && in_trampoline(begin + i + kJumpSize + static_cast<uint64_t>(int64_t{distance}))) return true;
-    }
+    for (uint64_t i = 0; i < kFarthest; ++i)
+      if (in_trampoline(jumps_to(&code[i], begin + i))) return true;
     return false;
   };
+  // From where a trampoline ends it jumps back to what is not displaced.
+  auto leads_back = [&](uint64_t copy) {
+    std::array<uint8_t, kJumpSize> code{};
+    return !read(copy, code.data(), code.size()) || jumps_to(code.data(), copy) == address;
+  };
   for (const Area& code : patched_) {
-    if (address < code.begin || address >= code.end || !is_overwritten()) continue;
+    if (address < code.begin || address >= code.end || !is_displaced()) continue;
     for (uint64_t copy : code.origins->copies(code.offset + (address - code.begin)))
-      for (const Area& area : trampolines_)
-        if (area.origins == code.origins && copy >= area.offset && copy - area.offset < area.end - area.begin)
-          return area.begin + (copy - area.offset);
+      for (const Area& area : trampolines_) {
+        if (area.origins != code.origins || copy < area.offset || copy - area.offset >= area.end - area.begin) continue;
+        uint64_t place = area.begin + (copy - area.offset);
+        if (!leads_back(place)) return place;
+      }
   }
   return address;
 }

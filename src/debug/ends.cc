@@ -80,7 +80,7 @@ void Ends::note_consequences() {
 bool Ends::has_come(ThreadId thread, const Ending& ending) const {
   const Incarnation& now = engine_.now();
   uint64_t done = now.steps_done(thread);
-  return is_over(thread) || done >= ending.step || (now.tid(thread) == 0 && done + 1 >= ending.step);
+  return done >= ending.step || (now.tid(thread) == 0 && done + 1 >= ending.step);
 }
 
 std::vector<Limit> Ends::limits(ThreadId thread) const {

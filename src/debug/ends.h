@@ -37,7 +37,7 @@ class Ends {
   void note(const ProcessRecord& process);
   /// What others learn of the end of somebody who is killed is no need of their cones: it is no step of his.
   void note_consequences();
-  /// Nobody learns of an end before there was a stop there.
+  /// Who would learn of an end waits until there was a stop there, where that can be arranged.
   std::vector<Limit> limits(ThreadId thread) const;
   bool has_come(ThreadId thread, const Ending& ending) const;
   /// Somebody in the recording has waited for it.

@@ -300,7 +300,7 @@ Arrival Incarnation::step(ThreadId thread) {
       arrival = run({}, others_than(process));
       bool out = arrival.halt == Halt::kTraced && arrival.stop->address == behind;
       inner_.reset();
-      remove_break(process, behind);
+      if (pid_t id = pid(process); id != 0 && tracer().traces(id)) tracer().remove_break(id, behind);
       if (!out) return arrival;
     } else {
       behind_handler = CodeMap::address_behind_handler(*now, read_memory);

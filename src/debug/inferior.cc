@@ -60,6 +60,8 @@ Status Inferior::set_registers(pid_t thread, const gdb::Registers& registers) {
   pid_t tid = engine_.now().tid(id);
   user_regs_struct wanted = registers.general;
   if (copied && wanted.rip == seen.rip) wanted.rip = now.rip;
+  auto read_memory = [&](uint64_t from, void* to, size_t size) { return engine_.now().read(process_, from, to, size); };
+  if (wanted.rip != now.rip) wanted.rip = engine_.now().code(process_).place_of_break(wanted.rip, read_memory);
   TRY_STATUS(engine_.now().tracer().set_registers(tid, wanted));
   note_registers(id, now, wanted);
   return engine_.now().tracer().set_float_registers(tid, registers.floating);

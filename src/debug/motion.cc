@@ -72,7 +72,8 @@ Status Motion::run(const Cut& target) {
       TRY_STATUS(gates_.open(process));
       opened = true;
     }
-    if (opened || TRY(note_steps(horizons))) continue;
+    bool goes_on = TRY(note_steps(horizons));
+    if (opened || goes_on) continue;
     if (!limited_ || !rest_.stops.empty()) return {};
     limits_ = limited_ = false;  // the stop that they are for does not come
   }
@@ -103,7 +104,9 @@ void Motion::keep_within(ThreadId thread, replay::Horizons& horizons) {
     limited_ = true;
     // Who was to come to his last event goes on to his end.
     auto its = horizons.find(other);
-    if (!limit.met && its != horizons.end() && its->second.step + 1 == limit.until.step) its->second = {limit.until.step, 0};
+    auto stop = gates_.next_stop(other, run_.steps_done(other));
+    bool is_free = !limit.met && !held_.contains(other.process()) && (!stop || *stop >= limit.until.step);
+    if (is_free && its != horizons.end() && its->second.step + 1 == limit.until.step) its->second = {limit.until.step, 0};
   }
 }
 

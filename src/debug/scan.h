@@ -33,7 +33,6 @@
 #include "pastcone/debug/term_code.h"
 #include "pastcone/debug/truth_log.h"
 #include "pastcone/debug/whereabouts.h"
-#include "pastcone/replay/watchpoints.h"
 #include "pastcone/symbols/mappings.h"
 
 namespace pastcone::debug {
@@ -181,7 +180,6 @@ class Scan {
     bool guarding = false;                ///< they are too many for the debug registers
     std::map<uint64_t, int> breaks;       ///< ours
     std::map<ThreadId, Leaving> leaving;  ///< the runtime
-    std::map<ThreadId, std::vector<replay::WatchedWord>> muted;  ///< where calls had them that it has left
     std::optional<Outlook> outlook;
     std::map<uint64_t, JumpKind> jumps;   ///< where threads leave functions otherwise than by returning
     std::map<ThreadId, uint64_t> thrown;  ///< where who has come to such a place will be next
@@ -284,8 +282,6 @@ class Scan {
   Status add_word(Post& post, ThreadId thread, const Word& word, bool guarded, std::vector<Word>& spare);
   std::set<Word> choose_guarded(const Post& post) const;
   void remove_word(Post& post, const Word& word, const Armed& how);
-  void mute(const Now& when, const std::vector<Frame>& left);
-  void unmute(Post& post, ThreadId thread);
   void note_arming(ThreadId thread, Point point);
 
   // scan_shared.cc: memory that processes share

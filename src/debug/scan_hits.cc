@@ -199,43 +199,7 @@ bool Scan::take_break(const Now& when) {
   return judge_all(post, sight);
 }
 
-/// What others put where these calls had their variables is nobody's concern, and happens all the time.
-void Scan::mute(const Now& when, const std::vector<Frame>& left) {
-  constexpr uint64_t kRedZone = 128;
-  Post& post = when.post;
-  if (post.tells) return;
-  auto is_used = [&](const Word& word) {
-    return std::ranges::any_of(post.parts, [&](const PartState* state) {
-      return std::ranges::any_of(state->terms, [&](const Term& term) {
-        auto in_call = [](const auto& entry) { return !entry.second.empty(); };
-        return term.words.contains(word) && (term.text->in.empty() || std::ranges::any_of(term.frames, in_call));
-      });
-    });
-  };
-  std::vector<replay::WatchedWord> words;
-  for (const auto& [word, how] : post.armed) {
-    bool in_call = std::ranges::any_of(left, [&](const Frame& frame) {
-      return frame.active && word.address >= frame.registers.rsp - kRedZone && word.address + word.size <= frame.stack;
-    });
-    if (in_call && !how.guarded && !is_used(word)) words.push_back({word.address, word.size});
-  }
-  std::vector<replay::WatchedWord>& muted = post.muted[when.thread];
-  std::erase_if(words, [&](const auto& word) { return std::ranges::find(muted, word) != muted.end(); });
-  if (words.empty()) return;
-  muted.insert(muted.end(), words.begin(), words.end());
-  now().tracer().mute(now().tid(when.thread), muted);
-}
-
-void Scan::unmute(Post& post, ThreadId thread) {
-  auto muted = post.muted.find(thread);
-  if (muted == post.muted.end()) return;
-  now().tracer().mute(now().tid(thread), {});
-  for (const replay::WatchedWord& word : muted->second) note_arming(thread, Point(Move::Kind::kWatch, word.address));
-  post.muted.erase(muted);
-}
-
 void Scan::enter(const Now& when, Term& term, const user_regs_struct& registers) {
-  unmute(when.post, when.thread);
   std::vector<Frame>& frames = term.frames[when.thread];
   while (!frames.empty() && frames.back().stack <= registers.rsp) {  // left by a jump
     remove_break(when.post, frames.back().back);
@@ -249,11 +213,7 @@ void Scan::enter(const Now& when, Term& term, const user_regs_struct& registers)
 
 void Scan::come_back(const Now& when, Term& term, uint64_t address, const user_regs_struct& registers) {
   std::vector<Frame>& frames = term.frames[when.thread];
-  if (frames.empty() || frames.back().back != address) return;
-  std::vector<Frame> before = frames;
-  leave_frames(when, term, registers.rsp);
-  before.erase(before.begin(), before.begin() + static_cast<ptrdiff_t>(frames.size()));
-  mute(when, before);
+  if (!frames.empty() && frames.back().back == address) leave_frames(when, term, registers.rsp);
 }
 
 /// Those below.

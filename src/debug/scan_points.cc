@@ -214,7 +214,6 @@ void Scan::forget_points(Post& post) {
   post.tells = false;
   post.tellers.clear();
   post.known.clear();
-  post.muted.clear();
   post.armed.clear();
   post.wanted.clear();
   post.breaks.clear();
@@ -324,7 +323,6 @@ Status Scan::set_words(Post& post, ThreadId thread) {
   if (pid == 0) return {};
   end_journal(post);
   if (post.tells) TRY_STATUS(end_telling(post));
-  while (!post.muted.empty()) unmute(post, post.muted.begin()->first);
   post.hits = post.stops = 0;
   auto too_slow = [&](const Armed& how) { return how.guarded && !post.guarding; };
   auto missing = static_cast<size_t>(std::ranges::count_if(post.wanted, [&](const Word& word) {

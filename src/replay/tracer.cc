@@ -266,17 +266,10 @@ Status Tracer::move_watch(pid_t id, const WatchedWord& from, const WatchedWord& 
   return added;
 }
 
-void Tracer::mute(pid_t id, std::vector<WatchedWord> words) {
-  ThreadRef thread = find_standing(id);
-  if (!thread) return;
-  thread->muted = std::move(words);
-  (void)thread->process.lock()->watches.apply(id, thread->watching, thread->muted);
-}
-
 Status Tracer::apply_watches(Process& process) {
   for (auto& [id, thread] : process.threads) {
     thread->watches_due = !thread->stands;
-    if (thread->stands) TRY_STATUS(process.watches.apply(id, thread->watching, thread->muted));
+    if (thread->stands) TRY_STATUS(process.watches.apply(id, thread->watching));
   }
   return {};
 }
@@ -286,7 +279,7 @@ void Tracer::remove_watch(pid_t id, uint64_t address, uint32_t size, bool reads)
   if (!process || !process->stands) return;
   process->watches.remove(address, size, reads);
   for (auto& [thread_id, thread] : process->threads) {
-    thread->watches_due = !thread->stands || !process->watches.apply(thread_id, thread->watching, thread->muted);
+    thread->watches_due = !thread->stands || !process->watches.apply(thread_id, thread->watching);
   }
 }
 

@@ -93,8 +93,6 @@ class Tracer {
   /// runtime.
   Status add_watch(pid_t process, uint64_t address, uint32_t size, bool reads = false);
   void remove_watch(pid_t process, uint64_t address, uint32_t size, bool reads = false);
-  /// The thread, which stands, hits none of these until this is called again.
-  void mute(pid_t thread, std::vector<WatchedWord> words);
   /// Both, in one go: `from` is not watched afterwards, whether or not `to` can be.
   Status move_watch(pid_t process, const WatchedWord& from, const WatchedWord& to);
   /// The same for any number of words, of at most 8 bytes: their pages are made read-only, and whoever writes

@@ -414,7 +414,7 @@ std::optional<TraceStop> Tracer::step_near(Thread& thread, uint64_t address) {
       hits.insert(hits.end(), thread.watches_hit.begin(), thread.watches_hit.end());
   }
   if (!thread.gone && std::exchange(thread.near, std::nullopt))
-    thread.watches_due = !process->watches.apply(thread.id, thread.watching, thread.muted);
+    thread.watches_due = !process->watches.apply(thread.id, thread.watching);
   return hits.empty() ? hit : tell_of(thread, hits);
 }
 

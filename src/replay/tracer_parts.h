@@ -50,7 +50,6 @@ struct Tracer::Thread {
   bool in_group_stop = false;
   bool watches_due = false;  ///< they have changed while it could not be reached
   Watchpoints::Registers watching = {};  ///< what it has of them
-  std::vector<WatchedWord> muted = {};   ///< that it does not hit
   bool stepping = false;     ///< by step()
   bool held = false;         ///< stays while others of its process go on
   bool in_handler = false;   ///< the process's own, of an int3 where we have a breakpoint

@@ -120,7 +120,7 @@ std::optional<TraceStop> Tracer::classify(Thread& thread, int status) {
   thread.at_call = thread.call_due = false;
   thread.fault.reset();
   thread.trapped_at.reset();
-  if (std::exchange(thread.watches_due, false)) (void)process->watches.apply(thread.id, thread.watching, thread.muted);
+  if (std::exchange(thread.watches_due, false)) (void)process->watches.apply(thread.id, thread.watching);
   switch (status >> 16) {
     case 0:
       break;
@@ -303,7 +303,6 @@ std::optional<TraceStop> Tracer::note_exec(Thread& thread) {
   if (auto memory = TracedMemory::open(process->id)) process->memory = std::move(*memory);
   thread.stepping = thread.passing = thread.watches_due = false;
   thread.watching = {};
-  thread.muted.clear();
   thread.seen.reset();
   thread.pending.reset();
   return TraceStop{TraceStop::Kind::kExecuted, process->id, thread.id, 0, 0};

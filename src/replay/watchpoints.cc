@@ -94,36 +94,24 @@ void Watchpoints::remove(uint64_t address, uint32_t size, bool reads) {
   }
 }
 
-bool Watchpoints::is_muted(const Piece& piece, const std::vector<WatchedWord>& muted) const {
-  if (muted.empty()) return false;
-  return std::ranges::none_of(watches_, [&](const Watch& watch) {
-    bool part = piece.reads == watch.reads && piece.address >= watch.address &&
-                piece.address + piece.size <= watch.address + watch.size;
-    return part && std::ranges::find(muted, static_cast<const WatchedWord&>(watch)) == muted.end();
-  });
-}
-
-Status Watchpoints::apply(pid_t thread, Registers& has, const std::vector<WatchedWord>& muted) const {
+Status Watchpoints::apply(pid_t thread, Registers& has) const {
   Registers before = std::exchange(has, {});
   Registers wanted{true, before.addresses, 0};
-  bool moves = false;
   for (size_t i = 0; i < kRegisters; ++i) {
     const Piece& piece = registers_[i];
     if (piece.users == 0) continue;
-    moves = moves || !before.known || before.addresses[i] != piece.address;
-    if (is_muted(piece, muted)) continue;
     wanted.addresses[i] = piece.address;
     uint64_t length = piece.size == 8 ? 2 : piece.size - 1, kind = piece.reads ? 3 : 1;
     wanted.control |= uint64_t{1} << 2 * i | (length << 2 | kind) << (16 + 4 * i);
   }
   bool same_control = before.known && before.control == wanted.control;
   // Off first: an address may not be changed under a length that it is not aligned to.
-  if (!same_control && moves) TRY_STATUS(set(thread, kControl, 0));
+  if (!same_control) TRY_STATUS(set(thread, kControl, 0));
   for (size_t i = 0; i < kRegisters; ++i) {
-    bool same = before.known && before.addresses[i] == wanted.addresses[i];
-    if (!same && (wanted.control >> 2 * i & 1) != 0) TRY_STATUS(set(thread, i, wanted.addresses[i]));
+    bool used = registers_[i].users > 0, same = before.known && before.addresses[i] == wanted.addresses[i];
+    if (used && !same) TRY_STATUS(set(thread, i, wanted.addresses[i]));
   }
-  if (!same_control && (!moves || wanted.control != 0)) TRY_STATUS(set(thread, kControl, wanted.control));
+  if (!same_control && wanted.control != 0) TRY_STATUS(set(thread, kControl, wanted.control));
   has = wanted;
   return {};
 }

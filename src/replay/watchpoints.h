@@ -36,8 +36,8 @@ class Watchpoints {
     std::array<uint64_t, 4> addresses{};
     uint64_t control = 0;
   };
-  /// Into those of a thread that stands, without these.
-  Status apply(pid_t thread, Registers& has, const std::vector<WatchedWord>& muted = {}) const;
+  /// Into those of a thread that stands.
+  Status apply(pid_t thread, Registers& has) const;
   /// Those by which the thread has stopped.
   std::vector<WatchedWord> hits(pid_t thread) const;
   /// Those of which some byte is there.
@@ -56,7 +56,6 @@ class Watchpoints {
   static constexpr size_t kRegisters = 4;
   static std::vector<Piece> split(uint64_t address, uint32_t size, bool reads);
   Piece* find(const Piece& wanted);
-  bool is_muted(const Piece& piece, const std::vector<WatchedWord>& muted) const;
   void put(const Piece& piece);
 
   std::array<Piece, kRegisters> registers_;

@@ -289,6 +289,7 @@ namespace {
     if (fatal) replay_deadly(t, frame, signal);
     enter_handler(t, frame, signal, info, &fault);
     park_on_leaving(t);
+    foretell_fault(t);
     prepare_async(t, frame);
     t.frame = nullptr;
     runtime_leave(&frame);

@@ -8,13 +8,15 @@
 #include "common.h"
 
 static sigjmp_buf back;
-static volatile int hits;
+static jmp_buf again;
+static volatile int hits, direct;
 static volatile long where;
 
 static void on_bus(int signal, siginfo_t* info, void* context) {
   (void)context;
   hits++;
   where = (long)info->si_addr;
+  if (direct) _longjmp(again, 1);
   siglongjmp(back, signal);
 }
 
@@ -37,7 +39,7 @@ static void touch(char* at, int offset, int writes) {
 }
 
 int main(void) {
-  struct sigaction action = {.sa_sigaction = on_bus, .sa_flags = SA_SIGINFO};
+  struct sigaction action = {.sa_sigaction = on_bus, .sa_flags = SA_SIGINFO | SA_NODEFER};
   CHECK(sigaction(SIGBUS, &action, NULL) == 0);
   char* shared = map("shared", 5, MAP_SHARED);
   touch(shared, 100, 1);
@@ -48,6 +50,12 @@ int main(void) {
   CHECK(truncate("shared", 10) == 0);
   touch(shared, 4096 + 100, 1);
   touch(shared, 100, 1);
+  direct = 1;
+  for (int i = 0; i < 3; i++) {  // without a call in between
+    if (!_setjmp(again)) shared[4096 + i] = 'z';
+  }
+  direct = 0;
+  say("again: %d\n", hits);
   char* own = map("private", 4096, MAP_PRIVATE);
   touch(own, 100, 1);
   touch(own, 4096, 0);
