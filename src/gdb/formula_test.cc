@@ -415,9 +415,12 @@ class Random {
                            one_of({"int", "float", "double", "long double", "unsigned", "long", "short",
                                    "unsigned char", "real", "unsigned long"}),
                            expression(depth - 1));
-      case 2:
-        return fmt::format("({} ? {} : {})", expression(depth - 1), expression(depth - 1),
+      case 2: {
+        // gdb leaves what is chosen as it is, where C gives it the type that goes for both.
+        const std::string type = one_of({"int", "long", "unsigned", "unsigned long", "double", "long double"});
+        return fmt::format("({} ? ({})({}) : ({})({}))", expression(depth - 1), type, expression(depth - 1), type,
                            expression(depth - 1));
+      }
       case 3:
         return fmt::format("({} {} {})", expression(depth - 1), one_of({"&&", "||"}), expression(depth - 1));
       case 4:
