@@ -102,3 +102,30 @@ def test_limit_predicate_of_killed(context):
         context.record(recording, [program, *arguments])
         result = debug(context, recording, "stop if p1: reaped && p2: x == 5", "continue", "focus p1", "print reaped", label="killed")
         context.expect(said in result.stdout, f"{arguments}: {said!r}", result)
+
+
+THREAD_OWN = r"""#include <unistd.h>
+__thread volatile int own = 1;
+volatile int rounds;
+int main(void) {
+  for (int i = 0; i < 5; i++) {
+    own = i;
+    rounds = i;
+    getppid();
+  }
+  return 0;
+}
+"""
+
+
+def test_limit_variables_of_threads(context):
+    """A thread's own variables in programs that are linked in rare ways: refused, or, with musl and statically, not found."""
+    for compiler, flags, refused in (("gcc", ["-O0", "-static-pie"], True), ("musl-gcc", ["-O0"], True), ("musl-gcc", ["-O0", "-static"], False)):
+        recording = context.path(f"own{compiler}{len(flags)}")
+        recorded = context.record(recording, [compile_c(context, "own", THREAD_OWN, *flags, compiler=compiler)])
+        context.expect(recorded.status == 0, "record", recorded)
+        said = debug(context, recording, "stop if p1: own == 3", "continue", label=f"{compiler} {flags}")
+        if refused:
+            context.expect(said.status == 1 and b"Cannot find thread-local storage" in said.stderr, f"{compiler} {flags}: not refused", said)
+        else:
+            context.expect(b"held never" in said.stdout, "found after all: the limit is gone", said)
