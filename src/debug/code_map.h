@@ -32,8 +32,8 @@ class CodeMap {
 
   bool in_trampoline(uint64_t address) const;
   bool visible(uint64_t address) const { return !in_runtime(address) && !in_trampoline(address); }
-  /// Where a breakpoint at an instruction has to lie: where the jump of a patched file has overwritten it, its copy in
-  /// the trampoline is what is executed.
+  /// Where a breakpoint at an instruction has to lie: of one that a jump of a patched file displaces, the copy in the
+  /// trampoline is what is executed.
   uint64_t place_of_break(uint64_t address, const Read& read) const;
   /// In the runtime's stub of an asynchronous point, where the program stands at the instruction that it came from,
   /// or has come to the one that it goes to.

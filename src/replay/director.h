@@ -12,22 +12,11 @@
 
 #include "pastcone/base/ids.h"
 #include "pastcone/base/result.h"
+#include "pastcone/replay/standing.h"
 #include "pastcone/stage/layout.h"
 #include "pastcone/trace/recording.h"
 
 namespace pastcone::replay {
-
-/// Where a thread is when nobody goes on.
-struct Standing {
-  EventId last;          ///< the last event it has done; 0: none
-  bool entered = false;  ///< it is in the next one, as far as that goes without the others
-  bool ended = false;
-  std::optional<format::StopReason> left = {};  ///< it has left the recording, and went on outside: why
-  pid_t thread = 0;                             ///< as the kernel has it now
-  uint64_t steps = 0;                           ///< that it has done, as horizons count them
-  uint64_t points = 0;
-  uint64_t point = 0;  ///< of its locks, if that is where it was to stop
-};
 
 /// How far a thread goes, in steps: 2e is on leaving event e, 2e + 1 on entering the one after it. In
 /// parallel mode beyond that, up to where it has passed so many points of its locks (src/runtime/horizon.h).

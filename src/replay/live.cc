@@ -308,18 +308,8 @@ void Live::wait_for_interrupt() {
 
 std::vector<Standing> Live::standing() const {
   std::vector<Standing> all = watch_.standing();
-  note_left(all);
+  end_as_recorded(all, run_.threads);
   return all;
-}
-
-/// Whose recording stops has done that too: it is an event, though nothing is left to be replayed of it.
-void Live::note_left(std::vector<Standing>& all) const {
-  for (Standing& where : all) {
-    auto summary = run_.threads.find(where.last.thread());
-    if (!where.ended || summary == run_.threads.end() || !summary->second.left) continue;
-    where.left = summary->second.left;
-    where.last = EventId(where.last.thread(), summary->second.events);
-  }
 }
 
 void Live::show_to_debuggers() {

@@ -105,7 +105,6 @@ class Live {
   void place_horizons(const Horizons& horizons);
   void serve_takeovers();
   bool nobody_left();
-  void note_left(std::vector<Standing>& all) const;
   void look_at_reports();
   bool nobody_can_go_on();
   bool runs_in_circles();

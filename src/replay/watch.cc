@@ -186,8 +186,8 @@ bool Watch::everybody_sleeps(const Session& session) {
     auto tid = static_cast<pid_t>(load(thread.tid));
     if (tid == 0) {
       // Its creator has announced it. One that forks may stop before there is a process; if there is one, it
-      // is found below.
-      if (thread.thread == 1) continue;
+      // is found below. A thread may end with its process before it says so.
+      if (thread.thread == 1 || state == ThreadState::kEnded) continue;
       if (!stands_traced(thread)) return false;
       somebody_waits = true;  // it was held before it could say so
       continue;
@@ -249,7 +249,7 @@ std::vector<Standing> Watch::standing() const {
     Standing where;
     // Who ends gives back locks inside its last event, of which the step has not come by then.
     bool parked = at_horizon(thread) && !in_vfork(thread);
-    uint64_t last = parked ? thread.wait_position / 2 : load(thread.event) - 1;
+    uint64_t last = parked ? thread.wait_position / 2 : std::max<uint64_t>(load(thread.event), 1) - 1;
     where.last = EventId(ThreadId(ProcessId(thread.process), thread.thread), last);
     where.entered = parked && thread.wait_position % 2 != 0 && last > 0;
     where.ended = at_its_end(thread);

@@ -55,12 +55,15 @@ long handle_shmat(Call& c);
 long handle_shmdt(Call& c);
 long handle_brk(Call& c);
 long handle_madvise(Call& c);
-// processes.cc, exec.cc, identity.cc
+// processes.cc, process_ends.cc, exec.cc, identity.cc
 long handle_unshare(Call& c);
 long handle_clone(Call& c);
 /// Replay, parallel mode: if the call was one that found a child to have ended, so it has. Both share memory, where what the
 /// child did must be done.
 void await_ended_child(Call& c);
+inline void set_tid_word(u64 address, u32 tid) {
+  if (address) write_memory(address, &tid, 4);
+}
 long handle_execve(Call& c);
 long handle_exit(Call& c);
 long handle_exit_group(Call& c);

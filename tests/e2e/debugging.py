@@ -26,6 +26,11 @@ def expect_lines(context, text, *lines):
         at = found + len(line)
 
 
+def line_of(source, mark):
+    """The number of the line that ends in `// mark`, or has more behind that."""
+    return next(number for number, line in enumerate(source.splitlines(), 1) if f"// {mark}" in line)
+
+
 def values(text):
     """What `print` printed, in order."""
     return [int(match.group(1)) for match in map(VALUE.match, text.splitlines()) if match]

@@ -2,7 +2,7 @@
 import re
 
 from building import compile_c
-from debugging import debug, expect_lines, values
+from debugging import debug, expect_lines, line_of, values
 
 POINTERS = r"""#include <stdio.h>
 struct Box {
@@ -99,10 +99,6 @@ int main(void) {
 """
 
 
-def _line(source, mark):
-    return next(number for number, line in enumerate(source.splitlines(), 1) if f"// {mark}" in line)
-
-
 def _record(context, source, *flags, compiler="gcc"):
     recorded = context.record(context.path("subject-rec"), [compile_c(context, "subject", source, *(flags or ["-O0"]), compiler=compiler)])
     context.expect(recorded.status == 0, "record", recorded)
@@ -112,7 +108,7 @@ def _record(context, source, *flags, compiler="gcc"):
 def test_debug_places_are_meant_now(context):
     """A location that depends on the state or the frame means what it means when it is given, after restart, too."""
     recording = _record(context, POINTERS)
-    line = _line(POINTERS, "calls")
+    line = line_of(POINTERS, "calls")
     said = debug(context, recording, f"tbreak {line} if i == 1", "continue", "break *chosen", "print i", "continue",
                  "tbreak *$pc", f"tbreak -line {line}", "restart", "continue", "info breakpoints", label="places")
     text = said.stdout.decode()
@@ -125,7 +121,7 @@ def test_debug_places_are_meant_now(context):
 def test_debug_untested_conditions(context):
     """Where a condition has no value it is a stop, and that is said; elsewhere nothing is."""
     recording = _record(context, POINTERS)
-    said = debug(context, recording, f"break {_line(POINTERS, 'looks')} if box->x == 7", "continue", "print i", "continue", label="untested")
+    said = debug(context, recording, f"break {line_of(POINTERS, 'looks')} if box->x == 7", "continue", "print i", "continue", label="untested")
     text = said.stdout.decode()
     expect_lines(context, text, "Error in testing breakpoint condition:", "Cannot access memory at address 0x0", "Breakpoint 1, look (box=0x0, i=2)",
                  "$1 = 2", "the recording ends here")
@@ -163,7 +159,7 @@ def test_debug_watch_of_registers(context):
 def test_debug_finish_handlers(context):
     """Out of a handler, and out of the kernel's frame below it: to where the signal came, with all that follows as it was."""
     recording = _record(context, HANDLER)
-    said = debug(context, recording, f"break {_line(HANDLER, 'handles')}", "continue", "finish", "finish",
+    said = debug(context, recording, f"break {line_of(HANDLER, 'handles')}", "continue", "finish", "finish",
                  "bt",
                  "print count", "continue", "print count", "delete", "continue", label="finish")
     text = said.stdout.decode()
@@ -189,5 +185,5 @@ def test_debug_break_behind_interrupted_loop(context):
     recording = _record(context, LOOP, "-O1")
     plain = debug(context, recording, "continue all", label="plain")
     context.expect(plain.status == 0, "plain", plain)
-    said = debug(context, recording, f"break {_line(LOOP, 'behind')}", "continue all", "print over", label="behind")
+    said = debug(context, recording, f"break {line_of(LOOP, 'behind')}", "continue all", "print over", label="behind")
     context.expect(said.status == 0 and values(said.stdout.decode()) == [14], "behind", said)

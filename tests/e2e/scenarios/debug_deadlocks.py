@@ -5,7 +5,7 @@ import signal
 import time
 
 from building import compile_c
-from debugging import debug
+from debugging import debug, line_of
 from steps import STEP_SECONDS, Failure
 
 PIPES = r"""
@@ -103,10 +103,6 @@ int main(void) {
 """
 
 
-def _line(source, mark):
-    return next(number for number, line in enumerate(source.splitlines(), 1) if f"// {mark}" in line)
-
-
 def _threads(pids):
     """thread → (its state, how often it has been switched), of all of them."""
     found = {}
@@ -174,7 +170,7 @@ def _expect_cycle(context, text, one, other, whys):
 def test_debug_deadlock_of_pipes(context):
     """Two processes, each reads what only the other could write; if there is something to read, they end, and there is no deadlock."""
     text = _where(context, PIPES, 2)
-    line = _line(PIPES, "asks")
+    line = line_of(PIPES, "asks")
     for process, other in (("p1", "p2"), ("p2", "p1")):
         _expect(context, text, rf"^[* ] {process}:\d+ +deadlock\.c:{line} in ask; sleeps in read, fd \d+: waits for {other} \(message, channel \d+\)$")
     _expect_cycle(context, text, "p1", "p2", [r"message, channel \d+"] * 2)
@@ -196,7 +192,7 @@ def test_debug_deadlock_of_several(context):
 
 def _expect_mutexes(context, mode):
     text = _where(context, MUTEXES, 2, "-pthread", options=[f"--threads={mode}"])
-    line = _line(MUTEXES, "takes")
+    line = line_of(MUTEXES, "takes")
     for thread, other in (("p1", "p1.2"), ("p1.2", "p1")):
         _expect(context, text, rf"^[* ] {re.escape(thread)}:\d+ +deadlock\.c:{line} in take; sleeps in .*: waits for {re.escape(other)} \(mutex at ")
     _expect_cycle(context, text, "p1", "p1.2", [r"mutex at 0x[0-9a-f]+"] * 2)
@@ -215,8 +211,8 @@ def test_debug_deadlock_of_mutexes_parallel(context):
 def test_debug_deadlock_of_parent_and_child(context):
     """A parent waits for the end of its child, which reads what only the parent could write."""
     text = _where(context, CHILD, 2)
-    _expect(context, text, rf"^[* ] p1:\d+ +deadlock\.c:{_line(CHILD, 'waits')} in main; sleeps in wait4: waits for p2 \(end\)$")
-    _expect(context, text, rf"^[* ] p2:\d+ +deadlock\.c:{_line(CHILD, 'asks')} in ask; sleeps in read, fd \d+: waits for p1 \(message, channel \d+\)$")
+    _expect(context, text, rf"^[* ] p1:\d+ +deadlock\.c:{line_of(CHILD, 'waits')} in main; sleeps in wait4: waits for p2 \(end\)$")
+    _expect(context, text, rf"^[* ] p2:\d+ +deadlock\.c:{line_of(CHILD, 'asks')} in ask; sleeps in read, fd \d+: waits for p1 \(message, channel \d+\)$")
     _expect_cycle(context, text, "p1", "p2", ["end", r"message, channel \d+"])
 
 
@@ -232,7 +228,7 @@ def test_limit_deadlock_of_files(context):
     """Two processes lock two files in opposite order: where each sleeps is said, but not who has the file."""
     text = _where(context, FILES, 2)
     for process in ("p1", "p2"):
-        _expect(context, text, rf"^[* ] {process}:\d+ +deadlock\.c:{_line(FILES, 'takes')} in take; sleeps in flock, fd \d+$")
+        _expect(context, text, rf"^[* ] {process}:\d+ +deadlock\.c:{line_of(FILES, 'takes')} in take; sleeps in flock, fd \d+$")
     context.expect("deadlock: " not in text, f"it is named after all, the limit is gone:\n{text}")
 
 
@@ -318,7 +314,7 @@ int main(void) {
 def test_debug_deadlock_of_event_loops(context):
     """Two event loops, one in select, the other in epoll_wait; where one has a listener, too, somebody new may wake it."""
     text = _where(context, LOOPS, 2, "-DLISTENS=0")
-    line = _line(LOOPS, "sleeps")
+    line = line_of(LOOPS, "sleeps")
     _expect(context, text, rf"^[* ] p1:\d+ +deadlock\.c:{line} in loop; sleeps in p?select6?: waits for p2 \(message, channel \d+\)$")
     _expect(context, text, rf"^[* ] p2:\d+ +deadlock\.c:{line} in loop; sleeps in epoll_p?wait, fd \d+: waits for p1 \(message, channel \d+\)$")
     _expect_cycle(context, text, "p1", "p2", [r"message, channel \d+"] * 2)

@@ -108,4 +108,5 @@ def test_debug_process_killed(context):
         session.do("restart")
         _expect(context, session, "run to p1:40", "subject.c:")
         session.type(b"quit\n")
-        context.expect(session.finish() == 0, "status")
+        status = session.finish()
+        context.expect(status == 0, f"status {status}: {session.seen!r}")

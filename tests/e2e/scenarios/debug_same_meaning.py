@@ -1,6 +1,6 @@
 """What a predicate means does not depend on where its process stands; and memory may change without being written to."""
 from building import compile_c
-from debugging import debug, expect_lines, values
+from debugging import debug, expect_lines, line_of, values
 
 SHADOWS = r"""#include <sys/wait.h>
 #include <unistd.h>
@@ -82,10 +82,6 @@ int main(void) {
 """
 
 
-def _line(source, mark):
-    return next(number for number, line in enumerate(source.splitlines(), 1) if f"// {mark}" in line)
-
-
 def _record(context, source, *arguments):
     recording = context.path(f"subject-rec-{len(arguments)}")
     recorded = context.record(recording, [compile_c(context, "subject", source, "-O0"), *arguments])
@@ -96,7 +92,7 @@ def _record(context, source, *arguments):
 def test_debug_names_of_locals(context):
     """Globals are meant, even if the process stands in a function that has such a name, or did when it was forked."""
     recording = _record(context, SHADOWS)
-    inside = f"tbreak {_line(SHADOWS, 'in shadow')}"
+    inside = f"tbreak {line_of(SHADOWS, 'in shadow')}"
     for before in ([], [inside], [inside, "continue"]):
         said = debug(context, recording, *before, "stop if p1: count == 2", *["continue"] * (1 + (before == [inside])), "print ::count",
                      label=f"shadow {before}")

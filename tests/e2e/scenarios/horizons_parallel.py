@@ -104,7 +104,8 @@ def expect_random(context, command):
 def test_horizons_parallel_programs(context):
     """Threads and processes with locks, objects, pipes, signals and System V semaphores."""
     for program in ("counted_steps", "thread_condvar", "locks_every_kind", "parallel_barriers", "parallel_fork", "parallel_held_before", "parallel_inner_locks", "parallel_robust_processes",
-                    "parallel_heap_vfork", "sendfile_socket", "parallel_meetings", "parallel_meetings_threads", "locks_between_processes", "parallel_stdio_threads", "parallel_pipe_pieces"):
+                    "parallel_heap_vfork", "sendfile_socket", "parallel_meetings", "parallel_meetings_threads", "locks_between_processes", "parallel_stdio_threads", "parallel_pipe_pieces",
+                    "parallel_hardly_begun"):
         context.fresh_work()
         expect_random(context, [context.program(program)])
 
