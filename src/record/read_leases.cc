@@ -42,6 +42,7 @@ bool ReadLeases::announce() {
   struct sigaction action {};
   action.sa_handler = on_break;
   sigemptyset(&action.sa_mask);
+  action.sa_flags = SA_RESTART;
   sigset_t only;
   sigemptyset(&only);
   sigaddset(&only, SIGIO);

@@ -16,6 +16,7 @@ SignalWatch::SignalWatch(const record::SharedStage& stage, bool interrupts)
     errno = saved;
   };
   sigemptyset(&action.sa_mask);
+  action.sa_flags = SA_RESTART;  // nothing that is printed meanwhile may fail
   for (size_t i = 0; i < taken_; ++i) sigaction(kTaken[i], &action, &before_[i]);
   action.sa_handler = SIG_IGN;
   if (pipes_) sigaction(SIGPIPE, &action, &before_pipe_);
