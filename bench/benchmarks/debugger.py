@@ -11,7 +11,7 @@ WORDS = " && ".join(f"words[{i}] >= 0" for i in range(9)) + " && words[9] == -7"
 def parts(context):
     context.need("gdb")
     return [lambda: prompt(context), lambda: predicates(context), lambda: kinds(context), lambda: received(context),
-            lambda: shared(context), lambda: shapes(context), lambda: nodes(context)]
+            lambda: shared(context), lambda: shapes(context), lambda: nodes(context), lambda: turns(context)]
 
 
 def session(context, recording, *commands):
@@ -132,3 +132,15 @@ def nodes(context):
         "what a pointer leads to, that changes itself": (stops(f"p1: first->number == {last}", "first->number"), f"= {last}", 5),
         "a variable that changes after some computing": (stops(f"p1: value == {last}", "value"), f"= {last}", 5),
     })
+
+
+def turns(context):
+    """What is looked at lies elsewhere each time; the bound is for 100,000 hits."""
+    last = CHANGES - 1
+    return measured(context, recorded(context, "turns", str(CHANGES)), {
+        "an element, and its index: 200,000 changes": (stops(f"p2: words[value] == {last}", "words[value]"), f"= {last}", 10),
+        "a local variable, and much is called between": (stops(f"p2: local == {last} in remember", "local"), f"= {last}", 5),
+        "one of a function that calls itself": (
+            ["stop if p2: rest == -1 in fibonacci", "continue", "print 1"], "= 1", 5),
+    })
+

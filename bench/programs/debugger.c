@@ -8,6 +8,8 @@
 //   debugger shared COUNT              a word of shared memory is written that often, by two processes in turn
 //   debugger calls COUNT               a function is called that often, and writes to what a pointer leads to, and to a variable
 //   debugger nodes COUNT               that often a list gets another first node, and after some computing a variable is changed
+//   debugger turns COUNT               a child writes that often to an element, another one each time; then a function is called that
+//                                      often, and functions of libc between; then one that calls itself
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdio.h>
@@ -195,6 +197,46 @@ static void shared(int count) {
   must(wait(NULL) == child);
 }
 
+__attribute__((noinline)) static int remember(int seen) {
+  volatile int local = seen;
+  return local;
+}
+
+__attribute__((noinline)) static int fibonacci(int of) {
+  volatile int rest = of;
+  return rest < 2 ? rest : fibonacci(rest - 1) + fibonacci(rest - 2);
+}
+
+/// Some 1.6 to the power of which are as many calls.
+static int depth_of(int calls) {
+  int depth = 1, before = 1, last = 1;
+  for (; 2 * last - 1 < calls; depth++) {
+    int next = before + last;
+    before = last;
+    last = next;
+  }
+  return depth;
+}
+
+static void turns(int count) {
+  char text[32] = "some text", other[32];
+  if (fork() == 0) {
+    for (int i = 0; i < count; i++) {
+      value = i % kWords;
+      words[value] = i;
+    }
+    for (int i = 0; i < count; i++) {
+      memset(other, 0, sizeof other);
+      strcpy(other, text);
+      sum += remember(i) + memcmp(text, other, sizeof text);
+    }
+    number = fibonacci(depth_of(count));
+    _exit(0);
+  }
+  while (wait(NULL) > 0) {
+  }
+}
+
 int main(int count, char** arguments) {
   if (count == 4 && strcmp(arguments[1], "ring") == 0) ring(atoi(arguments[2]), atoi(arguments[3]));
   else if (count == 3 && strcmp(arguments[1], "changes") == 0) changes(atoi(arguments[2]));
@@ -203,6 +245,7 @@ int main(int count, char** arguments) {
   else if (count == 3 && strcmp(arguments[1], "received") == 0) received(atoi(arguments[2]));
   else if (count == 3 && strcmp(arguments[1], "shared") == 0) shared(atoi(arguments[2]));
   else if (count == 3 && strcmp(arguments[1], "nodes") == 0) nodes(atoi(arguments[2]));
+  else if (count == 3 && strcmp(arguments[1], "turns") == 0) turns(atoi(arguments[2]));
   else return 2;
   return 0;
 }

@@ -193,6 +193,8 @@ class Scan {
     std::vector<symbols::Mapping> mappings;  ///< those that are shared, as they were
     uint64_t mapped_at = 0;                  ///< when it had come so far
     std::optional<bool> alone = {};          ///< nobody else has what it shares
+    std::set<uint64_t> private_pages = {};   ///< that nobody else has
+    uint64_t private_after = 0;              ///< so many events of all
     uint32_t journal = 0;                    ///< its number, from 1; 0: it has none
     uint32_t journal_version = 0;
     std::vector<Word> journal_words = {};
@@ -274,6 +276,7 @@ class Scan {
   Status set_jump_breaks(Post& post, ThreadId thread);
   static bool is_in_calls(const Post& post);
   void forget_points(Post& post);
+  bool knows_private(Post& post, uint64_t page) const;
   Status check_private(Post& post, const Word& word);
   Status set_words(Post& post, ThreadId thread);
   void choose_words(Post& post);
@@ -305,6 +308,9 @@ class Scan {
 
   // scan_hits.cc: what hits mean
   bool take(const replay::TraceStop& stop, ThreadId thread, bool inside);
+  bool take_hit(const replay::TraceStop& stop, ThreadId thread, bool inside);
+  bool is_due();
+  void change_words(Post& post, ThreadId thread);
   bool take_leaving(Post& post, ThreadId thread, const Leaving& leaving, bool same);
   bool take_break(const Now& now);
   void note_inside(Post& post, ThreadId thread, pid_t tid);

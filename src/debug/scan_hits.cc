@@ -79,6 +79,27 @@ gdb::ReadMemory Scan::reader(ProcessId process) {
 
 /// Whether the process has to stand.
 bool Scan::take(const TraceStop& stop, ThreadId thread, bool inside) {
+  if (!take_hit(stop, thread, inside)) return false;
+  Post* post = thread.valid() ? post_of(thread.process()) : nullptr;
+  if (post != nullptr && post->points_due && !inside) change_words(*post, thread);
+  return is_due();
+}
+
+bool Scan::is_due() {
+  return lost_ || error_ || !telling_due_.empty() || is_enough() || std::ranges::any_of(posts_, [](const auto& entry) {
+           const Post& post = entry.second;
+           return post.points_due || post.try_again || !post.unanswered.empty();
+         });
+}
+
+/// Mostly that can be done where it is; to stop it and let it go again takes many times as long.
+void Scan::change_words(Post& post, ThreadId thread) {
+  bool plain = !telling_ && telling_due_.empty() && !is_member(post) && !lost_ && !error_;
+  if (!plain || !now().tracer().may_change_watches(now().pid(post.process))) return;
+  post.points_due = !set_words(post, thread);
+}
+
+bool Scan::take_hit(const TraceStop& stop, ThreadId thread, bool inside) {
   take_outlooks(thread);
   if (lost_) return true;
   Post* post = thread.valid() ? post_of(thread.process()) : nullptr;

@@ -284,6 +284,17 @@ void Scan::choose_words(Post& post) {
   post.wanted = fitting ? *std::move(fitting) : whole(all, unset);
 }
 
+/// Until somebody may have mapped something else there: that would be an event.
+bool Scan::knows_private(Post& post, uint64_t page) const {
+  constexpr size_t kMostThreads = 64;  // to look at them all takes longer than to look at the page
+  const auto& threads = world_.recording.threads();
+  uint64_t events = 0;
+  for (const auto& [thread, stream] : threads) events += now().events_done(thread);
+  bool forgets = world_.recording.manifest().parallel || threads.size() > kMostThreads;
+  if (std::exchange(post.private_after, events) != events || forgets) post.private_pages.clear();
+  return post.private_pages.contains(page);
+}
+
 /// What another process writes is not seen by watching this one. Nobody knows whose it will be of what is not there
 /// yet, or only kept free.
 Status Scan::check_private(Post& post, const Word& word) {
@@ -296,6 +307,8 @@ Status Scan::check_private(Post& post, const Word& word) {
     return !state->part->shared && std::ranges::any_of(state->terms, reads);
   });
   if (concerned == post.parts.end() || world_.processes.processes().size() < 2) return {};
+  uint64_t page = replay::page_of(word.address);
+  if (knows_private(post, page)) return {};
   std::string maps = TRY(symbols::read_maps(now().pid(post.process)));
   std::vector<symbols::Mapping> mappings = symbols::parse_mappings(maps);
   auto there = std::ranges::find_if(mappings, [&](const symbols::Mapping& one) {
@@ -307,7 +320,10 @@ Status Scan::check_private(Post& post, const Word& word) {
   });
   bool is_free = there == mappings.end() || (!there->writable && there->file.empty() && !guarded);
   bool may_be_shared = is_free ? !parallel : there->shared;
-  if (!may_be_shared) return {};
+  if (!may_be_shared) {
+    if (!is_free && word.address + word.size <= page + replay::kGuardedPage) post.private_pages.insert(page);
+    return {};
+  }
   if (!post.alone) post.alone = !parallel && sharing(world_, post.process).size() < 2;
   if (*post.alone) return {};
   if (!parallel) return refuse_shared(**concerned);
@@ -347,11 +363,12 @@ Status Scan::set_words(Post& post, ThreadId thread) {
     each = post.armed.erase(each);
   }
   std::set<Word> guarded = choose_guarded(post);
+  Status added;
   for (const Word& word : post.wanted)
-    if (!post.armed.contains(word)) TRY_STATUS(add_word(post, thread, word, guarded.contains(word), spare));
+    if (added && !post.armed.contains(word)) added = add_word(post, thread, word, guarded.contains(word), spare);
   for (const Word& word : spare) remove_word(post, word, {});
-  begin_journal(post);
-  return {};
+  if (added) begin_journal(post);
+  return added;
 }
 
 /// If they are too many, the debug registers are for pages that are written to all the time (stacks), then

@@ -8,9 +8,10 @@
 #include <array>
 #include <bitset>
 #include <cstdint>
+#include <deque>
+#include <optional>
 #include <span>
 #include <utility>
-#include <vector>
 
 #include "pastcone/replay/emulate.h"
 #include "pastcone/symbols/mappings.h"
@@ -22,7 +23,7 @@ class TracedMemory;
 class AheadMemory : public EmulatedMemory {
  public:
   /// For as long as the process stands.
-  AheadMemory(pid_t process, TracedMemory& memory);
+  AheadMemory(pid_t process, TracedMemory& memory) : process_(process), memory_(memory) {}
   AheadMemory(const AheadMemory&) = delete;
   AheadMemory& operator=(const AheadMemory&) = delete;
   ~AheadMemory() override { flush(); }
@@ -40,8 +41,6 @@ class AheadMemory : public EmulatedMemory {
   /// nothing can be executed.
   std::span<const uint8_t> code(uint64_t address);
 
-  /// If it is known here.
-  bool read_kept(uint64_t address, void* to, size_t size) const;
   /// Into the process.
   void flush();
   /// The same, and nothing is known any more.
@@ -49,40 +48,53 @@ class AheadMemory : public EmulatedMemory {
 
  private:
   static constexpr uint64_t kBlock = 256, kLongest = 15;
-  static constexpr uint64_t kNone = 1;  // is no beginning of a block
+  using Bytes = std::array<uint8_t, kBlock>;
+  /// What there is of it beside the bytes.
   struct Block {
-    uint64_t begin = kNone;
-    std::array<uint8_t, kBlock> bytes;
+    uint64_t begin = 0;  ///< 0: it is none
     std::bitset<kBlock> dirty;
     bool writable = false;  ///< by the program, whatever pages we guard
   };
   struct CodeBlock {
-    uint64_t begin = kNone;
     std::array<uint8_t, kBlock + kLongest> bytes;  ///< and those behind it
-    size_t size = 0;
+    size_t size;
   };
-  static constexpr size_t kBlocks = 64;
+  static constexpr size_t kBlocks = 256, kCodeBlocks = 512;
   static uint64_t begin_of(uint64_t address) { return address / kBlock * kBlock; }
-  static size_t index_of(uint64_t address) { return address / kBlock % kBlocks; }
-  const symbols::Mapping* mapping_of(uint64_t address);
-  bool fetch(uint64_t address, void* to, size_t size) const;
-  /// What lies there as a whole, if it is kept: one's own, and no code.
-  Block* kept(uint64_t address, size_t size) {
-    Block& block = data_[index_of(address)];
-    return block.begin == begin_of(address) && address - block.begin + size <= kBlock ? &block : nullptr;
+  /// Libraries, heap and stack mostly begin where pages do.
+  static size_t index_of(uint64_t address, size_t blocks = kBlocks) {
+    uint64_t number = address / kBlock;
+    return (number ^ number >> 8 ^ number >> 16) % blocks;
   }
-  /// Only of one's own; nullptr: it cannot be read.
-  Block* keep(uint64_t address, const symbols::Mapping& mapping);
-  static void put(Block& block, uint64_t address, const void* from, size_t size);
-  void flush(Block& block);
+  const symbols::Mapping* mapping_of(uint64_t address);
+  void look_up(uint64_t address);
+  bool fetch(uint64_t address, void* to, size_t size) const;
+  /// The index of what lies there as a whole, if it is kept: one's own, and no code.
+  std::optional<size_t> kept(uint64_t address, size_t size) const {
+    size_t index = index_of(address);
+    uint64_t begin = begin_of(address);
+    if (blocks_[index].begin != begin || address - begin + size > kBlock) return std::nullopt;
+    return index;
+  }
+  /// Only of one's own; none: it cannot be read.
+  std::optional<size_t> keep(uint64_t address, const symbols::Mapping& mapping);
+  /// One's own, of which a part is in the next block: whether both are kept.
+  bool keep_both(uint64_t address, size_t size, const symbols::Mapping& mapping);
+  void get(size_t index, uint64_t address, void* to, size_t size) const;
+  void put(size_t index, uint64_t address, const void* from, size_t size);
+  void flush(size_t index);
 
   pid_t process_;
   TracedMemory& memory_;
-  std::vector<symbols::Mapping> mappings_;
+  std::deque<symbols::Mapping> mappings_;  ///< that have been asked for, or all
+  bool all_known_ = false;
   const symbols::Mapping* last_ = nullptr;
   Written written_;
-  std::array<Block, kBlocks> data_;
-  std::array<CodeBlock, kBlocks> code_;
+  std::array<Block, kBlocks> blocks_;
+  std::bitset<kBlocks> dirty_;
+  std::array<uint64_t, kCodeBlocks> code_begins_{};  ///< 0: none is kept
+  std::array<Bytes, kBlocks> data_;                  // most of these are never touched
+  std::array<CodeBlock, kCodeBlocks> code_;
 };
 
 }  // namespace pastcone::replay

@@ -32,18 +32,21 @@ struct CopiedForm {
   bool reg_general = false, reg_written = false;
   bool reg_is_name = false;
   bool reg_is_mask = false;
+  bool maskable = false;  ///< what a mask leaves out is not read, or is as it was, or zero
   bool rm_general = false, rm_read = false, rm_written = false;
   bool rm_is_mask = false;
   bool register_only = false, memory_only = false;
   bool bytes = false;      ///< its general registers are bytes
   bool aligned = false;    ///< memory must be
-  bool third = false;      ///< VEX and EVEX name one more operand, a vector
+  bool third = false;      ///< VEX and EVEX name one more operand
+  bool third_general = false, third_written = false;  ///< which is a vector else, and then not written
   bool may_lock = false;   ///< with a lock prefix
   bool by_count = false;   ///< cl, or the immediate, which writes nothing if it is 0
   bool exchanges = false;  ///< writes what it is about only if that is rax
 };
 
 std::optional<CopiedForm> general_form(const InstructionName& name);
+std::optional<CopiedForm> bit_form(const InstructionName& name);
 std::optional<CopiedForm> vector_form(const InstructionName& name);
 
 }  // namespace pastcone::replay

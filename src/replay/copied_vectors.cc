@@ -298,6 +298,7 @@ std::optional<CopiedForm> evex_form(const InstructionName& name) {
         if (name.prefix == Prefix::kNone) return std::nullopt;
         form = operation == 0x6f ? loads(full) : stores(full);
         form.aligned = of_integers;
+        form.maskable = operation == 0x6f;
         return form;
       case 0xdb:
       case 0xeb:
@@ -325,6 +326,8 @@ std::optional<CopiedForm> evex_form(const InstructionName& name) {
     form.rm_general = true;
     return of_integers && (operation == 0x7c || !name.wide) ? std::optional(form) : std::nullopt;
   }
+  if (name.map == 3 && operation == 0x25)  // any operation of three
+    return of_integers ? std::optional(combines(full, 1)) : std::nullopt;
   if (name.map == 3 && (operation == 0x3e || operation == 0x3f)) {
     form = combines(full, 1);
     form.reg_is_mask = true;

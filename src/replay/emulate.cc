@@ -250,22 +250,24 @@ namespace {
 bool is_only_copied(std::span<const uint8_t> code) {
   uint8_t first = code.empty() ? 0 : code[0];
   return first == 0x66 || first == 0x2e || first == 0xf2 || first == 0xf3 || first == 0x64 || first == 0xf0 ||
-         first == 0xc5;
+         first == 0xc5 || first == 0xc4 || first == 0x62;
 }
 
 }  // namespace
 
 bool emulate(std::span<const uint8_t> code, user_regs_struct& registers, const EmulationBounds& bounds) {
   user_regs_struct before = registers;
-  for (bool copied : {is_only_copied(code), !is_only_copied(code)}) {
+  auto done = [&](bool (Emulation::*run)()) {
     Emulation emulation(code, registers, bounds);
-    if (copied ? bounds.called && emulation.run_copied() : emulation.run()) {
-      registers.eflags &= ~kResume;
-      return true;
-    }
+    if ((emulation.*run)()) return true;
     registers = before;
-  }
-  return false;
+    return false;
+  };
+  bool any = bounds.called && is_only_copied(code)
+                 ? done(&Emulation::run_copied) || done(&Emulation::run_repeated) || done(&Emulation::run)
+                 : done(&Emulation::run) || (bounds.called && done(&Emulation::run_copied));
+  if (any) registers.eflags &= ~kResume;
+  return any;
 }
 
 }  // namespace pastcone::replay

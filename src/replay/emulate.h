@@ -7,6 +7,7 @@
 #include <sys/user.h>
 
 #include <cstdint>
+#include <functional>
 #include <span>
 
 namespace pastcone::replay {
@@ -32,6 +33,8 @@ struct EmulationBounds {
   const Watchpoints* watches = nullptr;  ///< what touches them is for the processor to see
   EmulatedMemory* memory = nullptr;      ///< none: that of the process
   VectorState* vectors = nullptr;        ///< none: what has to do with vectors is for the processor
+  /// Whether somebody is to be told of what is written there; none: what writes several times is for the processor.
+  std::function<bool(uint64_t address, uint64_t size)> looked_at = {};
 };
 
 /// Does to `registers`, and to the memory of the process, what the instruction at `code` does. False: that is

@@ -279,6 +279,11 @@ bool Emulation::run_called_two_bytes(uint8_t operation) {
     auto value = load(from), before = load({false, reg_, 0});
     return value && before && store({false, reg_, 0}, done ? *value : *before) && next();
   }
+  if ((operation & 0xf8) == 0xc8) {  // bswap
+    Operand both{false, (operation & 7) | extend_base_, 0};
+    uint64_t value = __builtin_bswap64(*load(both));
+    return store(both, wide_ ? value : value >> 32) && next();
+  }
   if ((operation & 0xf0) == 0x90) {
     Operand to = modrm(0);
     return is_byte(to) && store(to, done ? 1 : 0, 1) && next();

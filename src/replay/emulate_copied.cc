@@ -16,7 +16,7 @@ using Prefix = InstructionName::Prefix;
 
 constexpr uint8_t kOperandSize = 0x66, kRepeat = 0xf3, kRepeatNot = 0xf2, kLock = 0xf0, kFs = 0x64,
                   kCs = 0x2e;
-constexpr uint8_t kVexShort = 0xc5, kVexLong = 0xc4, kEvexByte = 0x62;
+constexpr uint8_t kVexShort = 0xc5, kVexLong = 0xc4, kEvexByte = 0x62, kNoThird = 0xf;
 
 uint64_t low(uint64_t value, unsigned size) {
   return size == 8 ? value : value & ((uint64_t{1} << 8 * size) - 1);
@@ -28,7 +28,7 @@ uint64_t low(uint64_t value, unsigned size) {
 struct Emulation::Head {
   InstructionName name;
   bool locks = false, in_fs = false;
-  uint8_t third = 0xf;                 ///< as it stands there, of VEX and EVEX; none
+  uint8_t third = kNoThird;            ///< as it stands there, of VEX and EVEX: all bits are turned round
   uint8_t evex[3] = {};                ///< behind the first byte
   unsigned high_reg = 0, high_rm = 0;  ///< 16 or 0, of EVEX
 };
@@ -99,8 +99,8 @@ bool Emulation::read_evex(Head& head) {
   head.high_reg = (head.evex[0] & 0x10) != 0 ? 0 : 16;
   head.high_rm = (head.evex[0] & 0x40) != 0 ? 0 : 16;
   bool fixed = (head.evex[0] & 8) == 0 && (head.evex[1] & 4) != 0;
-  constexpr uint8_t kZeroes = 0x80, kRepeats = 0x10;
-  return fixed && (head.evex[2] & (kZeroes | kRepeats)) == 0 && length < 3 && name.map >= 1 && name.map <= 3;
+  constexpr uint8_t kRepeats = 0x10;
+  return fixed && (head.evex[2] & kRepeats) == 0 && length < 3 && name.map >= 1 && name.map <= 3;
 }
 
 bool Emulation::read_head(Head& head) {
@@ -139,6 +139,7 @@ CopiedCode Emulation::copy_of(const Head& head, const CopiedForm& form, const Op
                    : form.rm_general ? CopiedOperands::kRm
                                      : rm.number | head.high_rm;
   if (form.reg_is_name) reg = reg_ & 7;
+  unsigned third = form.third_general ? kNoThird - CopiedOperands::kThird : head.third;
   auto bit = [](unsigned number, unsigned which, unsigned as) { return (number & which) != 0 ? as : 0; };
   CopiedCode copy;
   auto add = [&](unsigned one) { copy.add(one); };
@@ -151,7 +152,7 @@ CopiedCode Emulation::copy_of(const Head& head, const CopiedForm& form, const Op
   } else if (name.encoding == Encoding::kVex) {
     add(kVexLong);
     add(name.map | (0xe0 ^ bit(reg, 8, 0x80) ^ bit(other, 8, 0x20)));
-    add((name.wide ? 0x80 : 0) | head.third << 3 | (name.length == 32 ? 4 : 0) |
+    add((name.wide ? 0x80 : 0) | third << 3 | (name.length == 32 ? 4 : 0) |
         static_cast<unsigned>(name.prefix));
   } else {
     add(kEvexByte);
@@ -172,6 +173,7 @@ CopiedSurroundings Emulation::surroundings(const Head& head, const CopiedForm& f
   using Vectors = CopiedSurroundings::Vectors;
   CopiedSurroundings around;
   around.flags = !form.vectors || form.sets_flags;
+  around.third = form.third_general;
   if (!form.vectors) return around;
   around.vectors = head.name.is_legacy() ? Vectors::kNamed : Vectors::kAll;
   if (!form.reg_general && !form.reg_is_name) around.named[0] = static_cast<uint8_t>(reg_);
@@ -185,10 +187,12 @@ bool Emulation::may_copy(const Head& head, const CopiedForm& form, const Operand
   if (head.locks && (!form.may_lock || !rm.in_memory)) return false;
   if (rm.in_memory ? form.register_only : form.memory_only) return false;
   if (rm.in_memory && form.aligned && rm.address % form.size != 0) return false;
-  bool has_third = head.third != 0xf || (name.encoding == Encoding::kEvex && (head.evex[2] & 8) == 0);
+  bool has_third = head.third != kNoThird || (name.encoding == Encoding::kEvex && (head.evex[2] & 8) == 0);
   if (!name.is_legacy() && !form.third && has_third) return false;
   bool masked = name.encoding == Encoding::kEvex && (head.evex[2] & 7) != 0;
-  if (masked && !form.reg_is_mask) return false;
+  bool zeroes = name.encoding == Encoding::kEvex && (head.evex[2] & 0x80) != 0;
+  if (masked && !form.reg_is_mask && !form.maskable) return false;
+  if (zeroes && !(masked && form.maskable)) return false;
   if (form.reg_is_mask && (reg_ > 7 || head.high_reg != 0)) return false;
   if (form.rm_is_mask && rm.number > 7) return false;
   bool same = !rm.in_memory && rm.number == reg_;
@@ -207,6 +211,7 @@ bool Emulation::run_copied() {
     return next();
   }
   auto form = general_form(head.name);
+  if (!form) form = bit_form(head.name);
   if (!form) form = vector_form(head.name);
   if (!form || (form->vectors && (head.locks || bounds_.vectors == nullptr))) return false;
   Operand rm = form->bare ? Operand{} : modrm(form->immediate);
@@ -223,6 +228,8 @@ bool Emulation::run_copied() {
   if (form->by_count && zero && rm.in_memory) return false;
   if (form->reg_general) operands.reg = register_of(r_, reg_);
   if (form->rm_general && !rm.in_memory) operands.rm = register_of(r_, rm.number);
+  unsigned third = kNoThird - head.third;
+  if (form->third_general) operands.third = register_of(r_, third);
   operands.rax = r_.rax;
   operands.rcx = r_.rcx;
   operands.flags = flags_before();
@@ -246,6 +253,7 @@ bool Emulation::run_copied() {
     return false;
   if (form->reg_general && form->reg_written) register_of(r_, reg_) = operands.reg;
   if (form->rm_general && form->rm_written && !rm.in_memory) register_of(r_, rm.number) = operands.rm;
+  if (form->third_written) register_of(r_, third) = operands.third;
   set_flags(operands.flags & kArithmeticFlags);
   return next();
 }

@@ -99,7 +99,8 @@ TEST_F(EmulateTest, DoesWhatFunctionsAreMadeOf) {
     if (random_() % 2 == 0) code.push_back(static_cast<uint8_t>(0x40 | random_() % 16));
     uint8_t operation = operations[random_() % operations.size()];
     code.push_back(operation);
-    const uint8_t seconds[] = {0xaf, 0xb6, 0xbe, static_cast<uint8_t>(0x40 | random_() % 16),
+    const uint8_t seconds[] = {0xaf, 0xb6, 0xbe, static_cast<uint8_t>(0xc8 | random_() % 8),
+                               static_cast<uint8_t>(0x40 | random_() % 16),
                                static_cast<uint8_t>(0x90 | random_() % 16)};
     uint8_t second = seconds[random_() % std::size(seconds)];
     if (operation == 0x0f) code.push_back(second);

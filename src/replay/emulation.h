@@ -20,6 +20,7 @@ class Emulation {
   bool run();
   /// What run() does not do, by a copy of it.
   bool run_copied();
+  bool run_repeated();
 
  private:
   /// A register, or memory.

@@ -20,8 +20,9 @@ constexpr auto kReg = static_cast<uint8_t>(offsetof(CopiedOperands, reg)),
                kFlags = static_cast<uint8_t>(offsetof(CopiedOperands, flags)),
                kComponents = static_cast<uint8_t>(offsetof(CopiedOperands, components)),
                kControl = static_cast<uint8_t>(offsetof(CopiedOperands, control)),
+               kThird = static_cast<uint8_t>(offsetof(CopiedOperands, third)),
                kMemory = static_cast<uint8_t>(offsetof(CopiedOperands, memory));
-static_assert(kMemory == 64 && kControl < 64);
+static_assert(kMemory == 64 && kThird < 64);
 
 }  // namespace
 
@@ -65,6 +66,7 @@ std::vector<uint8_t> InstructionCopies::surround(const CopiedCode& copy,
   }
   add({0x4c, 0x8b, 0x47, kReg});                      // mov reg(%rdi), %r8
   add({0x4c, 0x8b, 0x4f, kRm});                       // mov rm(%rdi), %r9
+  if (around.third) add({0x4c, 0x8b, 0x5f, kThird});  // mov third(%rdi), %r11
   add({0x4c, 0x8d, 0x57, kMemory});                   // lea memory(%rdi), %r10
   add({0x48, 0x8b, 0x47, kRax});                      // mov rax(%rdi), %rax
   add({0x48, 0x8b, 0x4f, kRcx});                      // mov rcx(%rdi), %rcx
@@ -73,6 +75,7 @@ std::vector<uint8_t> InstructionCopies::surround(const CopiedCode& copy,
   if (around.flags) add({0x9c, 0x8f, 0x47, kFlags});  // pushf; pop flags(%rdi)
   add({0x4c, 0x89, 0x47, kReg});                      // mov %r8, reg(%rdi)
   add({0x4c, 0x89, 0x4f, kRm});                       // mov %r9, rm(%rdi)
+  if (around.third) add({0x4c, 0x89, 0x5f, kThird});  // mov %r11, third(%rdi)
   if (around.vectors == Vectors::kNamed) {
     add_named(0x11);
     add({0x0f, 0xae, 0x5e, kSavedControl});  // stmxcsr 24(%rsi)

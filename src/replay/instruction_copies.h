@@ -12,12 +12,13 @@ namespace pastcone::replay {
 
 /// How a copy names its operands.
 struct CopiedOperands {
-  static constexpr unsigned kReg = 8, kRm = 9, kMemory = 10;  ///< the registers that they are in
-  uint64_t reg = 0, rm = 0;                                   ///< if they are general registers
+  static constexpr unsigned kReg = 8, kRm = 9, kMemory = 10, kThird = 11;  ///< the registers that they are in
+  uint64_t reg = 0, rm = 0;  ///< if they are general registers
   uint64_t rax = 0, rcx = 0;
   uint64_t flags = 0;
   uint64_t components = 0;  ///< of the vector state that it uses, as xsave numbers them
   uint64_t control = 0;     ///< mxcsr, ours
+  uint64_t third = 0;       ///< as reg and rm
   alignas(64) std::array<uint8_t, 64> memory;
 };
 
@@ -36,6 +37,7 @@ struct CopiedSurroundings {
   Vectors vectors = Vectors::kNone;         ///< kNamed: these two xmm, and no part of others
   std::array<uint8_t, 2> named = {16, 16};  ///< 16: none
   bool flags = true;
+  bool third = false;  ///< a general register
 };
 
 class InstructionCopies {

@@ -21,7 +21,8 @@ bool share_memory(pid_t one, pid_t other) { return syscall(SYS_kcmp, one, other,
 
 Result<std::shared_ptr<TracedMemory>> TracedMemory::open(pid_t process) {
   UniqueFd memory = TRY(open_file(symbols::proc_of(process) / "mem", O_RDWR | O_CLOEXEC));
-  return std::shared_ptr<TracedMemory>(new TracedMemory(std::move(memory)));
+  auto maps = open_file(symbols::proc_of(process) / "maps", O_RDONLY | O_CLOEXEC);
+  return std::shared_ptr<TracedMemory>(new TracedMemory(std::move(memory), maps ? std::move(*maps) : UniqueFd()));
 }
 
 Result<std::shared_ptr<TracedMemory>> TracedMemory::open_copy(pid_t child, const TracedMemory& parent) {
@@ -48,7 +49,7 @@ bool TracedMemory::poke(uint64_t address, uint8_t byte) const {
 
 bool TracedMemory::read(uint64_t address, void* to, size_t size) const {
   if (ahead != nullptr) {
-    if (!any(address, address + size) && ahead->read_kept(address, to, size)) return true;
+    if (!any(address, address + size) && ahead->read(address, to, size)) return true;
     ahead->flush();
   }
   return read_through(address, to, size);

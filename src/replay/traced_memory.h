@@ -35,6 +35,8 @@ class TracedMemory {
   /// The same, past `ahead`.
   bool read_through(uint64_t address, void* to, size_t size) const;
   bool write_through(uint64_t address, const void* from, size_t size);
+  /// /proc/PID/maps, to be asked about single mappings; may be invalid.
+  int maps() const { return maps_.get(); }
 
   /// Counted.
   Status add(uint64_t address);
@@ -73,11 +75,11 @@ class TracedMemory {
     int users;
     bool in;
   };
-  explicit TracedMemory(UniqueFd memory) : memory_(std::move(memory)) {}
+  TracedMemory(UniqueFd memory, UniqueFd maps) : memory_(std::move(memory)), maps_(std::move(maps)) {}
   bool peek(uint64_t address, uint8_t& byte) const;
   bool poke(uint64_t address, uint8_t byte) const;
 
-  UniqueFd memory_;
+  UniqueFd memory_, maps_;
   std::map<uint64_t, Break> breaks_;
   std::map<uint64_t, uint8_t> removed_;  ///< what was below them
   std::vector<pid_t> strangers_;

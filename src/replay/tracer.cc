@@ -248,9 +248,15 @@ bool Tracer::has_break(pid_t id, uint64_t begin, uint64_t end) const {
   return thread != threads_.end() && thread->second->process.lock()->memory->any(begin, end);
 }
 
+bool Tracer::may_change_watches(pid_t id) const {
+  ProcessRef process = find(id);
+  if (!process || process->ended) return false;
+  return process->stands || (process->threads.size() == 1 && process->threads.begin()->second->stands);
+}
+
 Status Tracer::add_watch(pid_t id, uint64_t address, uint32_t size, bool reads) {
   ProcessRef process = find(id);
-  if (!process || !process->stands) return fail("process {} does not stand", id);
+  if (!may_change_watches(id)) return fail("process {} does not stand", id);
   TRY_STATUS(process->watches.add(address, size, reads));
   Status applied = apply_watches(*process);
   if (!applied) remove_watch(id, address, size, reads);
@@ -259,27 +265,30 @@ Status Tracer::add_watch(pid_t id, uint64_t address, uint32_t size, bool reads) 
 
 Status Tracer::move_watch(pid_t id, const WatchedWord& from, const WatchedWord& to) {
   ProcessRef process = find(id);
-  if (!process || !process->stands) return fail("process {} does not stand", id);
+  if (!may_change_watches(id)) return fail("process {} does not stand", id);
   process->watches.remove(from.address, from.size, from.reads);
   Status added = add_watch(id, to.address, to.size, to.reads);
   if (!added) (void)apply_watches(*process);
   return added;
 }
 
+/// Who is ahead gets them when he comes back, if he surely can.
 Status Tracer::apply_watches(Process& process) {
   for (auto& [id, thread] : process.threads) {
-    thread->watches_due = !thread->stands;
-    if (thread->stands) TRY_STATUS(process.watches.apply(id, thread->watching));
+    bool later = !thread->stands || (thread->ahead && process.watches.fit(thread->watching));
+    thread->watches_due = later;
+    if (!later) TRY_STATUS(process.watches.apply(id, thread->watching));
   }
   return {};
 }
 
 void Tracer::remove_watch(pid_t id, uint64_t address, uint32_t size, bool reads) {
   ProcessRef process = find(id);
-  if (!process || !process->stands) return;
+  if (!may_change_watches(id)) return;
   process->watches.remove(address, size, reads);
   for (auto& [thread_id, thread] : process->threads) {
-    thread->watches_due = !thread->stands || !process->watches.apply(thread_id, thread->watching);
+    bool later = !thread->stands || thread->ahead;
+    thread->watches_due = later || !process->watches.apply(thread_id, thread->watching);
   }
 }
 

@@ -93,6 +93,8 @@ class Tracer {
   /// runtime.
   Status add_watch(pid_t process, uint64_t address, uint32_t size, bool reads = false);
   void remove_watch(pid_t process, uint64_t address, uint32_t size, bool reads = false);
+  /// Whether that can be done now, though the process is only in the middle of a hit: nobody else in it could run.
+  bool may_change_watches(pid_t process) const;
   /// Both, in one go: `from` is not watched afterwards, whether or not `to` can be.
   Status move_watch(pid_t process, const WatchedWord& from, const WatchedWord& to);
   /// The same for any number of words, of at most 8 bytes: their pages are made read-only, and whoever writes
@@ -228,6 +230,7 @@ class Tracer {
   Thread* caller_of(Process& process);
   bool bring_out(Thread& thread);
   Status arrange_pages(Process& process);
+  Status keep_pages(Process& process);
   void free_pages(Process& process);
   bool is_page_fault(const Thread& thread, const siginfo_t& info) const;
   void note_call(Thread& thread);

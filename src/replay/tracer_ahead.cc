@@ -15,9 +15,12 @@ namespace pastcone::replay {
 namespace {
 
 constexpr int kMostInstructions = 500;  // from one hit to the next: they take about as long as a stop
-constexpr int kMostHits = 1000;         // then others have their turn
-constexpr int kWorthwhile = 8;          // hits, for what it takes to begin
-constexpr int kMostInVain = 6;          // then one of 64 is tried
+constexpr int kLeastInstructions = 32;
+constexpr int kBegin = 150;      // what it takes to begin, in instructions
+constexpr int kFew = 8;          // hits
+constexpr int kMostHits = 1000;  // then others have their turn
+constexpr int kMostInVain = 6;   // then one of 64 is tried
+constexpr int kToTryFar = 64;    // how often it is looked whether the next hit has come nearer
 constexpr size_t kMostPlaces = 256;
 
 bool in_runtime(uint64_t address) { return address >= patch::kRuntimeBase && address < patch::kRuntimeEnd; }
@@ -39,7 +42,10 @@ bool Tracer::may_go_ahead(const Thread& thread) const {
 }
 
 bool Tracer::begin_ahead(Thread& thread) {
-  if (thread.ahead) return ++thread.ahead->hits < kMostHits;
+  if (Ahead* ahead = thread.ahead.get()) {
+    ahead->farthest = std::max(ahead->farthest, ahead->done - std::exchange(ahead->done_before, ahead->done));
+    return ++ahead->hits < kMostHits;
+  }
   if (!may_go_ahead(thread)) return false;
   if (thread.left_out > 0) {
     --thread.left_out;
@@ -52,6 +58,8 @@ bool Tracer::begin_ahead(Thread& thread) {
   thread.ahead =
       std::make_unique<Ahead>(Ahead{now, std::make_unique<AheadMemory>(process->id, *process->memory),
                                     std::make_unique<VectorState>(thread.id)});
+  bool far = thread.reach == 0 || ++thread.times_near % kToTryFar == 0;
+  thread.ahead->reach = far ? kMostInstructions : thread.reach;
   process->memory->ahead = thread.ahead->memory.get();
   return true;
 }
@@ -70,7 +78,9 @@ std::optional<TraceStop> Tracer::go_ahead(Thread& thread, bool told, bool& passe
   bounds.alone = bounds.called = true;
   bounds.memory = &kept;
   bounds.vectors = thread.ahead->vectors.get();
-  for (int i = 0; i < kMostInstructions && !in_runtime(now.rip); ++i) {
+  bounds.looked_at = [&](uint64_t address, uint64_t size) { return !touched(*process, address, size).empty(); };
+  int& done = thread.ahead->done;
+  for (int i = 0; i < thread.ahead->reach && !in_runtime(now.rip); ++i, ++done) {
     if ((i > 0 || !told) && memory.has(now.rip)) {
       if (!memory.is_in_place(now.rip)) break;
       return TraceStop{TraceStop::Kind::kBreak, process->id, thread.id, now.rip, 0};
@@ -132,9 +142,18 @@ void Tracer::come_back(Thread& thread) {
   ahead->vectors.reset();
   // Fails only if somebody has killed it.
   ptrace(PTRACE_SETREGS, thread.id, nullptr, &ahead->registers);
-  bool worthwhile = ahead->hits >= kWorthwhile;
+  if (process && std::exchange(thread.watches_due, false)) (void)process->watches.apply(thread.id, thread.watching);
+  // Few that come one after the other, and then none for long: others are not looked for.
+  bool few = ahead->hits > 0 && ahead->hits < kFew;
+  if (few)
+    thread.reach = std::clamp(2 * ahead->farthest, kLeastInstructions, kMostInstructions);
+  else if (ahead->hits > 0 || ahead->reach == kMostInstructions)
+    thread.reach = 0;
+  int in_vain = few ? std::min(ahead->done - ahead->done_before, thread.reach) : 0;
+  bool worthwhile = ahead->hits * kMostInstructions >= kBegin + ahead->done_before + in_vain && ahead->hits > 0;
   thread.in_vain = worthwhile ? 0 : std::min(thread.in_vain + 1, kMostInVain);
-  thread.left_out = worthwhile ? 0 : (1 << thread.in_vain) - 1;
+  // Not always at the same one of them, if they take turns.
+  thread.left_out = worthwhile ? 0 : (1 << thread.in_vain) - 1 + static_cast<int>(++thread.times_left % 2);
 }
 
 }  // namespace pastcone::replay

@@ -29,6 +29,8 @@ volatile uint64_t beside[8];
 
 /// What was there before is not always the same.
 void clear_vectors() {
+  const uint32_t quiet = 0x1f80;
+  asm volatile("ldmxcsr %0" ::"m"(quiet));
   asm volatile(
       ".irp n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15\n xorps %%xmm\\n, %%xmm\\n\n.endr" ::
           : "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11",

@@ -234,6 +234,16 @@ Status Tracer::arrange_pages(Process& process) {
   return change_pages(*thread, to_guard, true);
 }
 
+/// Where it is in the middle of a hit, it cannot be made to call: if all are guarded that have to be.
+Status Tracer::keep_pages(Process& process) {
+  const TracedMemory& memory = *process.memory;
+  std::set<uint64_t> wanted = wanted_pages(memory);
+  if (memory.has_strangers() || !std::ranges::all_of(wanted, [&](uint64_t page) { return memory.pages.has(page); }))
+    return fail("process {} does not stand", process.id);
+  process.pages_due = !memory.pages.to_free(wanted).empty();
+  return {};
+}
+
 void Tracer::free_pages(Process& process) {
   if (!process.guards()) return;
   process.memory->pages.note_growth(process.id);
@@ -247,12 +257,12 @@ void Tracer::free_pages(Process& process) {
 Status Tracer::add_guarded(pid_t id, uint64_t address, uint32_t size) {
   Entry entry(*this);
   ProcessRef process = find(id);
-  if (!process || !process->stands) return fail("process {} does not stand", id);
+  if (!may_change_watches(id)) return fail("process {} does not stand", id);
   constexpr uint64_t kEnd = uint64_t{1} << 47;
   if (size == 0 || size > kLongestGuarded || address > kEnd - size)
     return fail("{:#x} cannot be watched", address);
   process->words.add(address, size);
-  Status arranged = arrange_pages(*process);
+  Status arranged = process->stands ? arrange_pages(*process) : keep_pages(*process);
   if (!arranged) process->words.remove(address, size);
   return arranged;
 }
@@ -260,7 +270,7 @@ Status Tracer::add_guarded(pid_t id, uint64_t address, uint32_t size) {
 bool Tracer::remove_guarded(pid_t id, uint64_t address, uint32_t size) {
   ProcessRef process = find(id);
   if (!process || !process->words.remove(address, size)) return false;
-  process->pages_due = true;
+  if (!process->memory->pages.to_free(wanted_pages(*process->memory)).empty()) process->pages_due = true;
   return true;
 }
 

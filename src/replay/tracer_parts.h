@@ -38,6 +38,9 @@ struct Tracer::Ahead {
   std::unique_ptr<AheadMemory> memory;
   std::unique_ptr<VectorState> vectors;
   int hits = 0;
+  int reach = 0;                  ///< instructions up to the next hit, at the most
+  int done = 0, done_before = 0;  ///< before the last hit
+  int farthest = 0;               ///< from one hit to the next
 };
 
 struct Tracer::Thread {
@@ -70,6 +73,8 @@ struct Tracer::Thread {
   std::optional<Watchpoints> near;  ///< instead of those of the process, for one instruction
   std::unique_ptr<Ahead> ahead;     ///< it is there in truth
   int in_vain = 0, left_out = 0;    ///< how often that was of little use, and is not to be tried
+  int reach = 0;                    ///< how far the next hit mostly is; 0: not known
+  unsigned times_near = 0, times_left = 0;  ///< how often it has been looked for no farther, or not at all
   // Of the instruction that is being stepped:
   bool pushes_flags = false, saves_flags = false, traps_itself = false, repeats = false;
   uint64_t stepped_from = 0;

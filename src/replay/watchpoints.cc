@@ -4,6 +4,7 @@
 #include <sys/user.h>
 
 #include <algorithm>
+#include <bit>
 #include <cerrno>
 #include <cstddef>
 #include <utility>
@@ -114,6 +115,14 @@ Status Watchpoints::apply(pid_t thread, Registers& has) const {
   if (!same_control && wanted.control != 0) TRY_STATUS(set(thread, kControl, wanted.control));
   has = wanted;
   return {};
+}
+
+bool Watchpoints::fit(const Registers& has) const {
+  constexpr uint64_t kEnd = uint64_t{1} << 47, kEnabled = 0x55;
+  auto used = std::ranges::count_if(registers_, [](const Piece& piece) { return piece.users > 0; });
+  bool in_program = std::ranges::all_of(
+      registers_, [](const Piece& piece) { return piece.users == 0 || piece.address < kEnd - piece.size; });
+  return in_program && has.known && used <= std::popcount(has.control & kEnabled);
 }
 
 std::vector<WatchedWord> Watchpoints::hits(pid_t thread) const {

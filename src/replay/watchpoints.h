@@ -38,6 +38,8 @@ class Watchpoints {
   };
   /// Into those of a thread that stands.
   Status apply(pid_t thread, Registers& has) const;
+  /// Whether that can but succeed: they are not more than it has, and nobody's but the program's.
+  bool fit(const Registers& has) const;
   /// Those by which the thread has stopped.
   std::vector<WatchedWord> hits(pid_t thread) const;
   /// Those of which some byte is there.

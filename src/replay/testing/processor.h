@@ -9,7 +9,10 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstring>
 #include <random>
+
+#include "pastcone/replay/emulate.h"
 
 namespace pastcone::replay {
 
@@ -58,6 +61,29 @@ class Processor {
   uint8_t* memory_;
   pid_t id_ = 0;
   user_regs_struct start_{};
+};
+
+/// What is shared with the processor. Elsewhere nothing could be put back.
+class SharedMemory : public EmulatedMemory {
+ public:
+  explicit SharedMemory(uint8_t* memory) : memory_(memory) {}
+  bool read(uint64_t address, void* to, size_t size) override {
+    if (!has(address, size)) return false;
+    std::memcpy(to, reinterpret_cast<const void*>(address), size);
+    return true;
+  }
+  bool write(uint64_t address, const void* from, size_t size) override {
+    if (!has(address, size)) return false;
+    std::memcpy(reinterpret_cast<void*>(address), from, size);
+    return true;
+  }
+
+ private:
+  bool has(uint64_t address, size_t size) const {
+    uint64_t at = address - reinterpret_cast<uint64_t>(memory_);
+    return at < kSize && at + size <= kSize;
+  }
+  uint8_t* memory_;
 };
 
 /// Registers point into the memory, or hold anything.
