@@ -91,6 +91,7 @@ class MadeRun:
                 commands += [MARK, "where"]
                 for name in self.run.names:
                     commands += [MARK, f"focus {self.names[name]}", *(f"print {each}" for each in VARIABLES)]
+        self.context.write(f"commands{self.seed}", "\n".join(commands))  # if it fails they can be given again
         done = debug(self.context, self.recording, *commands, label=f"session{self.seed}")
         parts = iter(done.stdout.decode(errors="replace").split(MARKED)[1:])
         for number, (step, cuts) in enumerate(steps):

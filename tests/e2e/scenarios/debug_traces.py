@@ -182,6 +182,33 @@ def test_debug_linked_in_one_process(context):
         context.expect("does not hold again" in said, said)
 
 
+COMPUTES = r"""#include <sys/wait.h>
+#include <unistd.h>
+int first, second, count;
+int main(void) {
+  pid_t child = fork();
+  if (child == 0) {
+    first = 1;
+    getppid();
+    second = 1;
+    _exit(0);
+  }
+  for (int i = 0; i < 50; i++) count = i;
+  wait(0);
+  return 0;
+}
+"""
+
+
+def test_debug_linked_from_within(context):
+    """Who stands in the middle of a computation is not led back in it by links that are about others."""
+    recording = context.path("within.rec")
+    context.record(recording, [compile_c(context, "within", COMPUTES, "-O0")])
+    said = debug(context, recording, "stop if p1: count == 20", "continue", "stop if p2: first == 1 -> p2: second == 1 && p1: count > 5", "switch 2",
+                 "continue", "focus p1", "print count", label="within")
+    context.expect(b"$1 = 20" in said.stdout, "within", said)
+
+
 def test_debug_predicates_variables(context):
     """Who looks for states does not know what `set` has set, and says so."""
     recording = context.path("linked.rec")
