@@ -70,7 +70,7 @@ std::optional<size_t> AheadMemory::keep(uint64_t address, const symbols::Mapping
   Block& block = blocks_[index];
   if (block.begin == begin) return index;
   flush(index);
-  block.begin = 0;
+  block.begin = kNone;
   if (!fetch(begin, data_[index].data(), kBlock)) return std::nullopt;
   block.begin = begin;
   block.writable = mapping.writable;
@@ -180,7 +180,7 @@ void AheadMemory::flush() {
 
 void AheadMemory::forget() {
   flush();
-  for (Block& block : blocks_) block.begin = 0;
+  for (Block& block : blocks_) block.begin = kNone;
 }
 
 }  // namespace pastcone::replay

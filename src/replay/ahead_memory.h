@@ -23,7 +23,9 @@ class TracedMemory;
 class AheadMemory : public EmulatedMemory {
  public:
   /// For as long as the process stands.
-  AheadMemory(pid_t process, TracedMemory& memory) : process_(process), memory_(memory) {}
+  AheadMemory(pid_t process, TracedMemory& memory) : process_(process), memory_(memory) {
+    code_begins_.fill(kNone);
+  }
   AheadMemory(const AheadMemory&) = delete;
   AheadMemory& operator=(const AheadMemory&) = delete;
   ~AheadMemory() override { flush(); }
@@ -48,10 +50,11 @@ class AheadMemory : public EmulatedMemory {
 
  private:
   static constexpr uint64_t kBlock = 256, kLongest = 15;
+  static constexpr uint64_t kNone = 1;  // is no beginning of a block, as 0 is
   using Bytes = std::array<uint8_t, kBlock>;
   /// What there is of it beside the bytes.
   struct Block {
-    uint64_t begin = 0;  ///< 0: it is none
+    uint64_t begin = kNone;
     std::bitset<kBlock> dirty;
     bool writable = false;  ///< by the program, whatever pages we guard
   };
@@ -92,7 +95,7 @@ class AheadMemory : public EmulatedMemory {
   Written written_;
   std::array<Block, kBlocks> blocks_;
   std::bitset<kBlocks> dirty_;
-  std::array<uint64_t, kCodeBlocks> code_begins_{};  ///< 0: none is kept
+  std::array<uint64_t, kCodeBlocks> code_begins_;
   std::array<Bytes, kBlocks> data_;                  // most of these are never touched
   std::array<CodeBlock, kCodeBlocks> code_;
 };

@@ -60,3 +60,33 @@ def test_debug_ahead_crash(context):
     for commands in ([], ["break main", "continue", "delete", "watch y if y < 0"]):
         said = debug(context, recording, *commands, "continue", "frame")
         context.expect("smash () at" in said.stdout.decode(), f"{commands}: the frame is lost", said)
+
+
+NULL = r"""struct Pair { int one, other; };
+volatile int x;
+struct Pair pair = {1, 2};
+struct Pair* volatile there;
+int main(void) {
+  for (int i = 0; i < 2000; i++) {
+    there = i % 2 ? &pair : 0;
+    x = i;
+  }
+  for (int i = 2000; i < 4000; i++) {
+    x = i;
+    if (i == 3990) there->other = there->one;
+    there = i < 3980 ? &pair : 0;
+  }
+  return 0;
+}
+"""
+
+
+def test_debug_ahead_of_null(context):
+    """Nothing is at null: what is read there has no value, and who reads it is done no further for than the processor goes."""
+    recording = context.path("null.rec")
+    context.record(recording, [compile_c(context, "null", NULL, "-g", "-O0")])
+    for predicate in ("p1: there->one != 1", "p1: x == 3995", "p1: x >= 0 && there->one * 0 + there->other != 2"):
+        said = debug(context, recording, f"stop if {predicate}", "continue", label=predicate)
+        context.expect("held never" in said.stdout.decode(), predicate, said)
+    said = debug(context, recording, "stop if p1: x == 3990", "continue", "print x", "continue", label="last")
+    context.expect(b"$1 = 3990" in said.stdout and b"SIGSEGV" in said.stdout, "last", said)
