@@ -113,6 +113,13 @@ bool DebugSession::is_known(const SetPredicate& set, const debug::State& state) 
   return std::ranges::find(set.known, state) != set.known.end();
 }
 
+/// One was stopped there, or before: where it still holds that is no news.
+bool DebugSession::is_behind_known(const SetPredicate& set, const debug::State& state) {
+  return std::ranges::any_of(set.known, [&](const debug::State& known) {
+    return known == state || std::ranges::equal(known.cut, state.cut, std::ranges::less_equal());
+  });
+}
+
 /// From the first states on, up to the given one: those behind it. None: it is not among them.
 Result<std::optional<std::vector<Found>>> DebugSession::find_behind(const SetPredicate& set, const debug::Probe& probe,
                                                                     debug::Search& search,
@@ -133,14 +140,14 @@ Result<std::optional<std::vector<Found>>> DebugSession::find_behind(const SetPre
   return std::nullopt;
 }
 
-/// Where to begin. It may hold where one stands: then it is the next time that is meant. None: one was stopped here, but
-/// this is not among the states that are found.
+/// Where to begin. It may hold where one stands, and has been shown: then it is the next time that is meant. None: one was
+/// stopped here, but this is not among the states that are found.
 Result<std::optional<std::vector<Found>>> DebugSession::find_next(const SetPredicate& set, const debug::Probe& probe,
                                                                   debug::Search& search,
                                                                   const std::vector<debug::Reached>& reached,
                                                                   const debug::State& origin) const {
-  if (!is_known(set, origin)) return search.last_of(reached);
-  if (probe.begins_at(nothing())) return find_behind(set, probe, search, reached, origin);
+  if (!is_behind_known(set, origin)) return search.last_of(reached);
+  if (is_known(set, origin) && probe.begins_at(nothing())) return find_behind(set, probe, search, reached, origin);
   std::vector<Found> next;
   for (const Found& one : search.last_of(reached)) {
     if (probe.state_of(one) == origin)
@@ -203,7 +210,7 @@ Result<std::vector<HeldState>> DebugSession::find_held(int number, debug::Probe&
     held.focus = first.shared ? first.terms.front().who.thread : held.threads.front();
     return held;
   };
-  bool stands_there = is_known(set, origin);
+  bool stands_there = is_behind_known(set, origin);
   std::vector<HeldState> states;
   auto behind = [&](const Found& held) { return search.again(set.plan.links, reached, held); };
   auto begin = TRY(find_next(set, probe, search, reached, origin));

@@ -189,6 +189,7 @@ class DebugSession {
   bool may_link_on_the_way(const SetPredicate& set, const debug::State& origin) const;
   debug::State nothing() const;
   static bool is_known(const SetPredicate& set, const debug::State& state);
+  static bool is_behind_known(const SetPredicate& set, const debug::State& state);
   Result<std::optional<std::vector<debug::Found>>> find_next(const SetPredicate& set, const debug::Probe& probe,
                                                              debug::Search& search,
                                                              const std::vector<debug::Reached>& reached,

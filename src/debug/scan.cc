@@ -108,6 +108,7 @@ Status Scan::begin() {
       gates.push_back({{program.event.thread(), 2 * program.event.index()}});
     if (is_member(post)) std::ranges::copy(TRY(holds_of(process)), std::back_inserter(gates));
     std::ranges::copy(ends_of(post), std::back_inserter(gates));
+    std::ranges::copy(vforks_of(process), std::back_inserter(gates));
     bool has_program = false, begins = false;
     for (const Hold& gate : gates) {
       if (now().steps_done(gate.thread) < gate.step) {
@@ -152,6 +153,18 @@ void Scan::expect_births(Post& post) {
         post.births.push_back(birth);
     }
   }
+}
+
+/// Where it comes to its next event behind its child, which has had its memory before. (Where the vfork ends it cannot be
+/// held: it sleeps in the kernel.)
+std::vector<Scan::Hold> Scan::vforks_of(ProcessId process) const {
+  std::vector<Hold> holds;
+  for (const auto& [id, child] : world_.processes.processes()) {
+    bool vforked = !child.threads.empty() && (child.threads.front().flags & format::kStartVfork) != 0;
+    if (vforked && child.parent.thread().process() == process)
+      holds.push_back({{child.parent.thread(), graph::entering(child.parent.index() + 1)}, Hold::Kind::kChanges});
+  }
+  return holds;
 }
 
 /// When it has ended it has nothing of its own any more.

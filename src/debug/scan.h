@@ -151,7 +151,7 @@ class Scan {
   struct Hold : Gate {
     enum class Kind : uint8_t {
       kBegins,   ///< with a program
-      kChanges,  ///< what it has mapped, or shared memory by a call
+      kChanges,  ///< what it has mapped, or shared memory by a call; or has been changed by the child of its vfork
       kForks,    ///< until the child has been looked at
       kWrote,    ///< the runtime, on its behalf; from this step on
       kEnds,     ///< a further thread that a part is about
@@ -250,6 +250,7 @@ class Scan {
   bool look_up();
   void expect_births(Post& post);
   std::vector<Hold> ends_of(const Post& post) const;
+  std::vector<Hold> vforks_of(ProcessId process) const;
   bool stands_at(const Gate& gate, bool or_later = false) const;
   bool is_at(const Hold& gate) const;
   size_t find_reached(const Post& post) const;

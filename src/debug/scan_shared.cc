@@ -180,10 +180,12 @@ void Scan::want_words(Post& post) {
   post.points_due = post.points_due || post.guarding != was_guarding || missing;
 }
 
-/// A thread stands at the end of a call that has written, or mapped something.
+/// A thread stands at the end of a call that has written, or mapped something; or before its next one.
 Status Scan::look_again(Post& post, const Hold& gate) {
   ThreadId thread = gate.thread;
   Sight sight{thread, moment(thread, 0), nullptr};
+  if (gate.step % 2 != 0)
+    sight.moment.step = graph::find_step(world_.graph, *world_.graph.find(thread), static_cast<uint32_t>(gate.step));
   sight.file = gate.file;
   if (auto leaving = post.leaving.find(thread); leaving != post.leaving.end()) {
     sight.written = leaving->second.written;
@@ -193,6 +195,7 @@ Status Scan::look_again(Post& post, const Hold& gate) {
   for (PartState* state : post.parts) state->looked_at.clear();
   judge_everywhere(post, sight);
   want_words(post);
+  if (telling_) learn(post);
   return settle(thread);
 }
 

@@ -1,7 +1,6 @@
 #include "pastcone/debug/term_code.h"
 
 #include <algorithm>
-#include <bit>
 
 #include "pastcone/debug/parts.h"
 #include "pastcone/debug/registers.h"
@@ -152,6 +151,7 @@ bool is_first_statement(const symbols::FunctionBlocks& function, uint64_t place)
 /// Of those `names` that the block declares; not what is static, or refers to something else.
 std::vector<OwnVariable> find_own(gdb::Gdb& gdb, const symbols::Block& block, const std::set<std::string>& names,
                                   const std::string& location, uint64_t address) {
+  constexpr int64_t kLargestOwn = 32;  // all of it is watched until it has a value
   auto nowhere = [](uint64_t, void*, size_t) { return false; };
   auto there = [&](const std::string& expression) -> std::optional<gdb::Formula> {
     auto all = gdb::compile_formulas(gdb, expression, location);
@@ -165,7 +165,7 @@ std::vector<OwnVariable> find_own(gdb::Gdb& gdb, const symbols::Block& block, co
     auto where = there(fmt::format("(unsigned long)&({})", name)), size = there(fmt::format("sizeof({})", name));
     if (!where || !size || !where->uses_registers() || !where->evaluate(nowhere, [](int) { return 0; })) continue;
     auto bytes = size->evaluate(nowhere, [](int) { return 0; });
-    if (bytes && bytes->value <= 8 && std::has_single_bit(static_cast<uint64_t>(bytes->value)))
+    if (bytes && bytes->value > 0 && bytes->value <= kLargestOwn)
       own.push_back({*where, static_cast<uint32_t>(bytes->value)});
   }
   return own;

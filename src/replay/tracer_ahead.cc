@@ -142,7 +142,7 @@ void Tracer::come_back(Thread& thread) {
   ahead->vectors.reset();
   // Fails only if somebody has killed it.
   ptrace(PTRACE_SETREGS, thread.id, nullptr, &ahead->registers);
-  if (process && std::exchange(thread.watches_due, false)) (void)process->watches.apply(thread.id, thread.watching);
+  if (process && std::exchange(thread.watches_due, false) && !process->watches.apply(thread.id, thread.watching)) missed_ = true;
   // Few that come one after the other, and then none for long: others are not looked for.
   bool few = ahead->hits > 0 && ahead->hits < kFew;
   if (few)

@@ -50,7 +50,6 @@ bool is_harmless(const __ptrace_syscall_info& info) {
     case SYS_rt_sigaction:
     case SYS_rt_sigreturn:
     case SYS_exit:
-    case SYS_exit_group:
     case SYS_execve:
     case SYS_execveat:
     case SYS_clone:

@@ -118,7 +118,7 @@ Status Watchpoints::apply(pid_t thread, Registers& has) const {
 }
 
 bool Watchpoints::fit(const Registers& has) const {
-  constexpr uint64_t kEnd = uint64_t{1} << 47, kEnabled = 0x55;
+  constexpr uint64_t kEnd = (uint64_t{1} << 47) - 4096, kEnabled = 0x55;
   auto used = std::ranges::count_if(registers_, [](const Piece& piece) { return piece.users > 0; });
   bool in_program = std::ranges::all_of(
       registers_, [](const Piece& piece) { return piece.users == 0 || piece.address < kEnd - piece.size; });

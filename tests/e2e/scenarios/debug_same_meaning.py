@@ -131,3 +131,72 @@ def test_debug_variables_of_calls(context):
     said = debug(context, recording, "stop if p1: x == 150 in with || p1: *kept == 1120", "continue", "print rounds", "continue", "print x",
                  label="both")
     context.expect(said.status == 0 and values(said.stdout.decode()) == [120, 150], "both", said)
+
+
+VFORKS = r"""#include <errno.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int failed, x;
+int words[40];
+int main(void) {
+  for (int i = 0; i < 20; i++) x = i;
+  if (vfork() == 0) {
+    for (int i = 0; i < 40; i++) words[i] = i;
+    execl("/nonexistent", "nothing", (char*)0);
+    failed = errno;
+    _exit(0);
+  }
+  x = 100;
+  wait(0);
+  words[3] = 7;
+  x = 101;
+  return 0;
+}
+"""
+
+
+def test_debug_memory_of_vfork(context):
+    """What a child of vfork writes is its parent's, too, from the parent's next event on; and it leaves no guarded pages there."""
+    recording = context.path("vforks.rec")
+    context.record(recording, [compile_c(context, "vforks", VFORKS, "-O0")])
+    for predicate, shown, expected in (("p1: failed == 2", "failed", [2]), ("p1: failed == 2 && p1: x == 101", "x", [101]),
+                                       ("p1: words[3] == 3", "words[39]", [39]),
+                                       ("p2: words[0] + words[3] + words[9] + words[20] + words[30] + words[39] == 62", "words[30]", [30]),
+                                       ("p1: words[0] + words[3] + words[9] + words[20] + words[30] + words[39] == 105", "words[3]", [7])):
+        said = debug(context, recording, f"stop if {predicate}", "continue", f"print {shown}", "delete", "continue all", label=predicate)
+        context.expect(values(said.stdout.decode()) == expected and b"diverged" not in said.stdout + said.stderr, predicate, said)
+
+
+CALLED = r"""#include <string.h>
+#include <unistd.h>
+struct Pair { int one, other, third, fourth; };
+int x, never, sum;
+static void called(void) { sum++; }
+static int filled(int n) {
+  struct Pair own;
+  struct Pair given = {n % 3, n % 4, n % 5, n % 6};
+  memcpy(&own, &given, sizeof own);
+  own.third = n % 2;
+  return own.one + own.other;
+}
+int main(void) {
+  getppid();
+  x = 1;
+  getppid();
+  called();
+  called();
+  for (int i = 0; i < 60; i++) sum += filled(i);
+  return 0;
+}
+"""
+
+
+def test_debug_holds_on(context):
+    """Where one was stopped by something else, what has held since it was shown is no news; nor is what a call before has left in a structure."""
+    recording = context.path("called.rec")
+    context.record(recording, [compile_c(context, "called", CALLED, "-O0")])
+    said = debug(context, recording, "stop if p1: x == 1", "continue", "break called", *["continue", "print sum"] * 2, "next", "continue", label="called")
+    text = said.stdout.decode()
+    context.expect(values(text) == [0, 1] and text.count("does not hold again") == 3 and "the recording ends here" in text, "called", said)
+    said = debug(context, recording, "stop if p1: own.one == 1 && own.other == 2 in filled && p1: never == 1", "continue", label="filled")
+    context.expect(b"in filled held 5 times" in said.stdout, "filled", said)
