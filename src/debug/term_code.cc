@@ -139,13 +139,15 @@ Result<std::map<uint64_t, Conditions>> compile_lasting(gdb::Gdb& gdb, const std:
   return compile_at(gdb, parts, location);
 }
 
-/// Else some of its variables may have been written before.
+/// Else some of its variables may have been written before. What the compiler has put apart, because it is rarely executed,
+/// may lie below the function's beginning.
 bool is_first_statement(const symbols::FunctionBlocks& function, uint64_t place) {
-  return std::ranges::none_of(function.rows, [&](const symbols::SourceRow& row) {
-    bool begins = std::ranges::any_of(function.blocks.front().code,
-                                      [&](const symbols::CodeRange& range) { return range.begin == row.address; });
-    return row.address < place && !begins;
-  });
+  const std::vector<symbols::CodeRange>& code = function.blocks.front().code;
+  auto begin = std::ranges::find_if(
+      code, [&](const symbols::CodeRange& range) { return range.begin <= place && place < range.end; });
+  return begin != code.end() && std::ranges::none_of(function.rows, [&](const symbols::SourceRow& row) {
+           return begin->begin < row.address && row.address < place;
+         });
 }
 
 /// Of those `names` that the block declares; not what is static, or refers to something else.

@@ -200,3 +200,37 @@ def test_debug_holds_on(context):
     context.expect(values(text) == [0, 1] and text.count("does not hold again") == 3 and "the recording ends here" in text, "called", said)
     said = debug(context, recording, "stop if p1: own.one == 1 && own.other == 2 in filled && p1: never == 1", "continue", label="filled")
     context.expect(b"in filled held 5 times" in said.stdout, "filled", said)
+
+
+PARTED = r"""#include <stdio.h>
+int calls, never, sum;
+volatile int zero;
+__attribute__((noinline, cold)) void rarely(int x) {
+  sum = x;
+  throw x;
+}
+__attribute__((noinline)) int parted(int x) {
+  volatile int own;
+  calls++;
+  if (x == 77) rarely(x);
+  own = x % 3;
+  sum += own;
+  return x;
+}
+int main() {
+  try {
+    for (int i = 0; i < 9; i++) parted(i + zero);
+  } catch (int) {
+  }
+  printf("%d\n", sum);
+  return 0;
+}
+"""
+
+
+def test_debug_parted_functions(context):
+    """A function of which a part lies elsewhere, below its beginning: its variables have no value either before they get one."""
+    recording = context.path("parted.rec")
+    context.record(recording, [compile_c(context, "parted", PARTED, "-O2", compiler="g++")])
+    said = debug(context, recording, "stop if p1: own == 1 in parted && p1: never == 1", "continue", label="parted")
+    context.expect(b"in parted held 3 times" in said.stdout, "parted", said)
