@@ -62,6 +62,7 @@ void Scan::clear() {
   for (PartState& state : states_) {
     state.log = {};
     state.written.reset();
+    state.unordered = false;
     state.looked_at.clear();
     state.pieces.clear();
     for (Term& term : state.terms) term = {term.text};

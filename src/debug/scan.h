@@ -114,6 +114,7 @@ class Scan {
     bool instant = false;  ///< it holds only while a thread stands somewhere
     std::optional<Moment> written =
         {};  ///< of threads that run at once: when one of them last wrote what it reads
+    bool unordered = false;  ///< others have written before its thread began, and perhaps not
     // If it is about memory that is shared:
     std::set<ProcessId> members = {};  ///< who may write to it
     std::set<Word> looked_at = {};     ///< what it reads, and which of that others may write
@@ -328,6 +329,7 @@ class Scan {
   bool judge_all(Post& post, const Sight& sight);
   bool judge_places(Post& post, const Sight& sight);
   bool judge_rest(Post& post, const Sight& sight);
+  void note_for(Post& post, PartState& state, const Moment& written, bool holds);
   void note_found(Post& post, const Sight& sight, std::vector<std::pair<Term*, Verdict>> found);
   bool foresee(Post& post, ThreadId thread, const Word& written);
   void take_outlooks(ThreadId running = {});

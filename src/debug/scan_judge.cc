@@ -84,6 +84,19 @@ bool Scan::judge_rest(Post& post, const Sight& sight) {
   return true;
 }
 
+/// As the part's thread finds it, when it begins if it has not yet. Where threads run at once it may find that, or what was
+/// there before.
+void Scan::note_for(Post& post, PartState& state, const Moment& written, bool holds) {
+  ThreadId own = state.part->thread;
+  Moment finds = moment(own, 0);
+  bool unborn = now().events_done(own) == 0;
+  if (unborn) finds.step = graph::find_step(world_.graph, finds.step.thread, graph::leaving(1));
+  bool begins = own.number() > 1 && !post.born.contains(own);
+  if (world_.recording.manifest().parallel && begins)
+    state.unordered = state.unordered || !has(Front{cut_of(world_.graph, {}, finds)}, written);
+  if ((!post.open || unborn) && !state.unordered) state.log.note(world_.graph, finds, holds, nullptr);
+}
+
 void Scan::note_found(Post& post, const Sight& sight, std::vector<std::pair<Term*, Verdict>> found) {
   for (auto& [term, verdict] : found) commit(*term, std::move(verdict));
   for (PartState* state : post.parts) {
@@ -91,12 +104,10 @@ void Scan::note_found(Post& post, const Sight& sight, std::vector<std::pair<Term
     bool all = std::ranges::all_of(state->terms, [](const Term& term) { return term.holds; });
     ThreadId own = state->part->thread;
     if (!own.valid() || own == sight.thread) {
-      state->log.note(world_.graph, sight.moment, all, sight.route);
-    } else if (bool unborn = now().events_done(own) == 0; !post.open || unborn) {
-      // As the thread finds it, when it begins if it has not yet.
-      Moment finds = moment(own, 0);
-      if (unborn) finds.step = graph::find_step(world_.graph, finds.step.thread, graph::leaving(1));
-      state->log.note(world_.graph, finds, all, nullptr);
+      bool begins_unknown = all && sight.anew && state->unordered;
+      if (!begins_unknown) state->log.note(world_.graph, sight.moment, all, sight.route);
+    } else {
+      note_for(post, *state, sight.moment, all);
     }
   }
   for (PartState* state : post.parts) {

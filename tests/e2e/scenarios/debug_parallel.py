@@ -169,3 +169,34 @@ def test_debug_parallel_one_of(context):
             reached = [reached[:THREADS], reached[THREADS:]][:len(least)]
             expected = sorted(state for _, state in least)
             context.expect(sorted(reached) == expected, f"{recording}: {texts}: {expected} expected, not {reached}", said)
+
+
+LATE = r"""#include <pthread.h>
+#include <unistd.h>
+pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+int state;
+static void* late(void* unused) {
+  usleep(20000);
+  pthread_mutex_lock(&mutex);
+  state |= 1;
+  pthread_mutex_unlock(&mutex);
+  return unused;
+}
+int main(void) {
+  pthread_t thread;
+  pthread_create(&thread, NULL, late, NULL);
+  pthread_mutex_lock(&mutex);
+  state |= 2;
+  pthread_mutex_unlock(&mutex);
+  return pthread_join(thread, NULL);
+}
+"""
+
+
+def test_debug_parallel_begins(context):
+    """What another thread has written before one begins, without an order, is not what that one finds there."""
+    recording = context.path("late.rec")
+    context.record(recording, [compile_c(context, "late", LATE, "-O0", "-pthread")], ["--threads=parallel"])
+    for _ in range(3):
+        said = debug(context, recording, "stop if p1.2: state >= 1", "continue", "print state & 1", label="late")
+        context.expect(values(said.stdout.decode()) == [1], "late", said)
