@@ -83,27 +83,23 @@ Result<std::vector<HeldState>> DebugSession::find_held(int number, const debug::
     return look(origin);
   }
   // What has been on the way from the last step to here can be told from what is still to come only by who has seen
-  // both: from the beginning, if this is one of the states that are looked for; else, if it may be one of the links
-  // before, from that step on.
+  // both: from the beginning, if this is one of the states that are looked for; else from that step on.
   if (is_known(set, origin)) {
     std::vector<HeldState> states = TRY(look(nothing()));
     if (!states.empty() || !never.empty()) return states;
   }
   TRY_STATUS(find_past(set));
-  return look(may_link_on_the_way(set, origin) ? debug::State{origin.cut, {}} : origin);
+  return look(before_links(set, origin));
 }
 
-/// Whether links before the last one are about threads that stand behind their last step.
-bool DebugSession::may_link_on_the_way(const SetPredicate& set, const debug::State& origin) const {
+/// The same state, but whom the links before the last one are about stands at his last step.
+debug::State DebugSession::before_links(const SetPredicate& set, debug::State from) const {
   std::vector<debug::Unit> units = set.plan.units();
-  auto stands_behind = [&](size_t part) {
-    return std::ranges::any_of(origin.trails,
-                               [&](const auto& entry) { return units[part].has(*world_.graph.find(entry.first)); });
-  };
-  auto before = std::span(set.plan.links).first(set.plan.links.size() - 1);
-  return std::ranges::any_of(before, [&](const debug::Disjunction& link) {
-    return std::ranges::any_of(link, [&](const debug::Conjunction& parts) { return std::ranges::any_of(parts, stands_behind); });
-  });
+  for (const debug::Disjunction& link : std::span(set.plan.links).first(set.plan.links.size() - 1))
+    for (const debug::Conjunction& parts : link)
+      for (size_t part : parts)
+        std::erase_if(from.trails, [&](const auto& entry) { return units[part].has(*world_.graph.find(entry.first)); });
+  return from;
 }
 
 /// Before anybody has begun.

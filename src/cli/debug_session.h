@@ -186,7 +186,7 @@ class DebugSession {
               const std::function<Status(debug::Part&)>& share, Ask ask) -> std::invoke_result_t<Ask, debug::Probe&>;
   Status share_alike(SetPredicate& set, debug::Part& part);
   Status find_past(SetPredicate& set);
-  bool may_link_on_the_way(const SetPredicate& set, const debug::State& origin) const;
+  debug::State before_links(const SetPredicate& set, debug::State from) const;
   debug::State nothing() const;
   static bool is_known(const SetPredicate& set, const debug::State& state);
   static bool is_behind_known(const SetPredicate& set, const debug::State& state);
