@@ -141,6 +141,6 @@ def turns(context):
         "an element, and its index: 200,000 changes": (stops(f"p2: words[value] == {last}", "words[value]"), f"= {last}", 10),
         "a local variable, and much is called between": (stops(f"p2: local == {last} in remember", "local"), f"= {last}", 5),
         "one of a function that calls itself": (
-            ["stop if p2: rest == -1 in fibonacci", "continue", "print 1"], "= 1", 5),
+            ["stop if p2: rest == -1 in fibonacci", "continue"], "the recording ends here", 5),
     })
 

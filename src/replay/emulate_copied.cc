@@ -190,7 +190,8 @@ bool Emulation::may_copy(const Head& head, const CopiedForm& form, const Operand
   bool has_third = head.third != kNoThird || (name.encoding == Encoding::kEvex && (head.evex[2] & 8) == 0);
   if (!name.is_legacy() && !form.third && has_third) return false;
   bool masked = name.encoding == Encoding::kEvex && (head.evex[2] & 7) != 0;
-  bool zeroes = name.encoding == Encoding::kEvex && (head.evex[2] & 0x80) != 0;
+  constexpr uint8_t kZeroes = 0x80;
+  bool zeroes = name.encoding == Encoding::kEvex && (head.evex[2] & kZeroes) != 0;
   if (masked && !form.reg_is_mask && !form.maskable) return false;
   if (zeroes && !(masked && form.maskable)) return false;
   if (form.reg_is_mask && (reg_ > 7 || head.high_reg != 0)) return false;

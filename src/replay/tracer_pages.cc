@@ -27,7 +27,7 @@ constexpr int kCallStop = SIGTRAP | 0x80;
 constexpr int kMostStops = 1000;  // until a call that does not wait is over
 
 /// Calls that write to no memory of a program and leave its mappings alone. Those that may sleep must be
-/// here.
+/// here. exit_group is none: a child of vfork would leave its guarded pages to its parent.
 bool is_harmless(const __ptrace_syscall_info& info) {
   switch (info.entry.nr) {
     case SYS_futex:

@@ -209,6 +209,15 @@ def test_debug_linked_from_within(context):
     context.expect(b"$1 = 20" in said.stdout, "within", said)
 
 
+def test_limit_linked_within(context):
+    """But who is named by a link before is looked at from his last step on: what he has come past since is found, too."""
+    recording = context.path("within.rec")
+    context.record(recording, [compile_c(context, "within", COMPUTES, "-O0")])
+    said = debug(context, recording, "stop if p1: count == 20", "continue", "stop if p1: count > 10 -> p1: count == 15", "switch 2", "continue",
+                 "print count", label="within")
+    context.expect(b"$1 = 15" in said.stdout, "within", said)
+
+
 def test_debug_predicates_variables(context):
     """Who looks for states does not know what `set` has set, and says so."""
     recording = context.path("linked.rec")
